@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import lowdim
 from lowdim import quality
 from lowdim.study.methods import methods
-from lowdim.study.verdict import against_noise, structure_test
+from lowdim.study.verdict.against_noise import SLOW
 
 compare = partial(lowdim.compare, verdict=False)  # for what a verdict has no part in: its maps of noise take most time
 
@@ -421,7 +421,7 @@ def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
 
 @pytest.mark.parametrize("method", list(methods().values()), ids=lambda method: method.name)
 @pytest.mark.parametrize("table", ["numbers", "mixed"])
-def test_every_method_by_name_is_compared(monkeypatch, method, table):
+def test_every_method_by_name_is_compared(little_noise, method, table):
     """Whatever `compare` passes on (`verbose`, `random_state`, labels), every method takes, with categories too."""
     if not method.installed:
         pytest.skip(f"{method.package} is not installed")
@@ -433,10 +433,7 @@ def test_every_method_by_name_is_compared(monkeypatch, method, table):
             pytest.skip("it has no use for categories")
         sizes = np.array(list("SML"))[rng.integers(3, size=40)]
         frame = frame.assign(colour=np.array(["red", "green"])[np.arange(40) % 2], size=sizes)
-    verdict = method.name not in against_noise.SLOW  # those are fitted to noise too, which takes longer than a test may
-    monkeypatch.setattr(against_noise, "MOST_TABLES", 1)  # of noise: whether a method takes them needs no more
-    monkeypatch.setattr(structure_test, "MOST_TABLES", 2)
-    monkeypatch.setattr(structure_test, "TABLES", 2)
+    verdict = method.name not in SLOW  # those are fitted to noise too, which takes longer than a test may
     found = lowdim.compare(frame, "y", methods=[method.name], random_state=0, verbose=0, verdict=verdict)
     assert not found.failures
     assert np.isfinite(found.embeddings[method.name]).all()
