@@ -4,25 +4,11 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-
-def keep_compiled_modules():
-    """In the virtual environment, where the shell's Python is told to write none beside the sources.
-
-    Tests start many processes, and each would compile scikit-learn, scipy and pandas again: two seconds of three.
-    """
-    if sys.dont_write_bytecode and sys.prefix != sys.base_prefix:
-        sys.dont_write_bytecode, sys.pycache_prefix = False, str(Path(sys.prefix) / "compiled")
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
-
-
-keep_compiled_modules()
 settings.register_profile("quick", max_examples=10, derandomize=True, deadline=None)
 settings.register_profile(
     "deep", max_examples=200, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
