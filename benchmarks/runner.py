@@ -19,6 +19,8 @@ from benchmarks import machine
 from benchmarks.case import Case, label
 from benchmarks.meter import Guard, Share, is_loud
 
+REPEATED = 0.5  # seconds for which a short call is repeated, at least once
+
 Report = dict[str, Any]
 
 
@@ -168,7 +170,12 @@ class Work:
         quiet, load = guard.before(self.runner.wait), machine.load()
         guard.start()
         start = time.monotonic()
-        job = {"step": "measure", "contender": entry.name, "result": str(self._result(entry.name))}
+        job = {
+            "step": "measure",
+            "contender": entry.name,
+            "result": str(self._result(entry.name)),
+            "repeated": REPEATED,
+        }
         report = self._process(python, job)
         if "skip" in report:
             return report

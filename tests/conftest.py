@@ -69,3 +69,13 @@ def hears_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def little_noise(monkeypatch):
+    """Verdicts from a few tables of noise in place of two dozen: for what does not depend on their p-values."""
+    from lowdim.study.verdict import against_noise, structure_test
+
+    monkeypatch.setattr(against_noise, "MOST_TABLES", 1)
+    monkeypatch.setattr(structure_test, "MOST_TABLES", 2)
+    monkeypatch.setattr(structure_test, "TABLES", 2)

@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import case, child, compare, internal, machine, maps, meter, table
+from benchmarks import case, child, compare, internal, machine, maps, meter, runner, table
 from benchmarks.meter import LIMIT, Counts, Guard, Share, Watch
 from benchmarks.page import page
 from benchmarks.runner import Entry, Runner, reference, summary
@@ -103,6 +103,14 @@ class Scripted(Guard):
 
     def during(self, measured):
         return Share(self.now[1], self.now[1] / 2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short():
+    """Calls are repeated for less long than for a number that is kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "REPEATED", 0.05)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -340,16 +348,15 @@ def test_a_machine_that_never_gets_quiet_is_said(folder):
         assert f"{table.DISTURBED} other processes used more than 20% of the machine: toy (up to 30%)" in text
 
 
-def test_short_calls_are_repeated(monkeypatch):
+def test_short_calls_are_repeated():
     """The median of the calls counts: a slow first one does not."""
-    monkeypatch.setattr(child, "REPEATED", 0.4)
     calls = []
 
     def run():
         calls.append(1)
         time.sleep(0.1 if len(calls) == 1 else 0.01)
 
-    report = child._repeated(run)
+    report = child._repeated(run, 0.4)
     assert len(calls) > 4
     assert 0.01 <= report["seconds"] < 0.1
     assert report["processor"] < 0.1

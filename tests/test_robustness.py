@@ -184,7 +184,7 @@ def numbers_in(found):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_odd_tables_through_every_function(name):
+def test_odd_tables_through_every_function(little_noise, name):
     wrong = {}
     for table, make in odd.TABLES.items():
         X = make()
@@ -387,7 +387,7 @@ def test_no_estimator_changes_what_it_is_given(case, formats):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_function_changes_what_it_is_given(name, formats):
+def test_no_function_changes_what_it_is_given(little_noise, name, formats):
     for form, make in formats.items():
         X = make()
         before = odd.footprint(X)

@@ -34,19 +34,19 @@ def start():
             browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def roll():
     return lowdim.datasets.swiss_roll(300, random_state=0)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def c(roll):
     classes = np.where(roll.labels == 0, MARKUP, "plain")
     names = [f"<i>{i}</i>" for i in range(300)]
     return lowdim.compare(roll.X, classes, ["pca", "isomap"], random_state=0, label_name=MARKUP, row_names=names)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def path(c, roll, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(c, title=MARKUP, data=roll.X, columns=["width", MARKUP, "depth"]), encoding="utf-8")

@@ -17,7 +17,7 @@ def crowd(tmp_path_factory):
     codes = rng.integers(0, 3, N)
     X = rng.normal(size=(3, 4))[codes] * 4 + rng.normal(size=(N, 4))
     maps = {"first": X[:, :2], "second": X[:, 2:]}
-    c = lowdim.compare(X, None, maps, verdict=False, random_state=0)
+    c = lowdim.compare(X, None, maps, verdict=False, anchors=100, random_state=0)
     return c.report(tmp_path_factory.mktemp("crowd") / "report.html", data=X)
 
 

@@ -1,6 +1,7 @@
 """Several methods on the same rows."""
 
 import json
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ import lowdim
 from lowdim import quality
 from lowdim.study.methods import methods
 from lowdim.study.verdict.against_noise import SLOW
+
+compare = partial(lowdim.compare, verdict=False)  # for what a verdict has no part in: its maps of noise take most time
 
 
 class Act(BaseEstimator):
@@ -43,7 +46,7 @@ def both(roll):
 def test_methods_then_the_baselines_that_are_missing(both):
     assert both.names == ["pca", "isomap", "random"]
     assert [row["baseline"] for row in both.table] == [True, False, True]
-    assert lowdim.compare(np.eye(8), methods=["isomap"]).names == ["isomap", "pca", "random"]
+    assert compare(np.eye(8), methods=["isomap"]).names == ["isomap", "pca", "random"]
 
 
 def test_scores_are_those_of_quality(roll, both):
@@ -66,13 +69,13 @@ def test_area_is_the_mean_of_the_rows(both):
 
 def test_random_baseline_is_near_zero():
     X = np.random.default_rng(0).normal(size=(400, 4))
-    row = lowdim.compare(X, methods=["pca"]).table[-1]
+    row = compare(X, methods=["pca"]).table[-1]
     assert row["method"] == "random"
     assert abs(row["auc"]) < 0.05
 
 
 def test_raw_stress_only_where_the_map_has_a_scale(roll):
-    rows = lowdim.compare(roll.X, methods=["pca", "kernel-pca", decomposition.PCA(2)]).table
+    rows = compare(roll.X, methods=["pca", "kernel-pca", decomposition.PCA(2)]).table
     assert rows[0]["normalized_stress"] > 0
     assert rows[1]["normalized_stress"] is None
     assert rows[2]["normalized_stress"] is None
@@ -83,7 +86,7 @@ def test_geodesic_reference_rewards_unrolling():
     roll = lowdim.datasets.swiss_roll(400, noise=0.0, random_state=0)
     unrolled = ("unrolled", Act(lambda X: roll.isometric_coordinates))
     ambient, geodesic = (
-        {row["method"]: row["auc"] for row in lowdim.compare(roll.X, methods=["pca", unrolled], reference=r).table}
+        {row["method"]: row["auc"] for row in compare(roll.X, methods=["pca", unrolled], reference=r).table}
         for r in ("ambient", "geodesic")
     )
     assert geodesic["unrolled"] > ambient["unrolled"] + 0.03
@@ -93,12 +96,12 @@ def test_geodesic_reference_rewards_unrolling():
 
 def test_reference_says_that_the_graph_was_disconnected(rng):
     X = np.concatenate([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 50])
-    c = lowdim.compare(X, methods=["pca"], reference="geodesic", graph_neighbors=5)
+    c = compare(X, methods=["pca"], reference="geodesic", graph_neighbors=5)
     assert "2 connected components were joined by their shortest edges" in c.reference.text
 
 
 def test_reference_can_be_other_rows(roll):
-    c = lowdim.compare(roll.X, methods=["pca"], reference=roll.isometric_coordinates)
+    c = compare(roll.X, methods=["pca"], reference=roll.isometric_coordinates)
     Z = c.embeddings["pca"]
     assert c.table[0]["auc"] == pytest.approx(quality.rnx_auc(roll.isometric_coordinates, Z))
     assert c.reference.name == "given"
@@ -107,26 +110,24 @@ def test_reference_can_be_other_rows(roll):
 
 def test_incomplete_rows_are_held_against_expected_distances(roll, tmp_path):
     X = lowdim.datasets.hide_cells(roll.X, 0.05, random_state=0).X
-    c = lowdim.compare(
-        X, methods=["pca", "isomap", "classical-mds", "kernel-pca", "ica", "truncated-svd"], verdict=False
-    )
+    c = compare(X, methods=["pca", "isomap", "classical-mds", "kernel-pca", "ica", "truncated-svd"])
     assert c.reference.name == "expected"
     assert "5.0% of the cells are missing" in c.reference.text
     assert set(c.embeddings) == {"pca", "isomap", "classical-mds", "kernel-pca", "ica", "random"}
     assert "TruncatedSVD needs complete rows" in c.failures["truncated-svd"]
-    complete = lowdim.compare(roll.X, methods=["pca"], verdict=False)
+    complete = compare(roll.X, methods=["pca"])
     assert abs(c.table[0]["auc"] - complete.table[0]["auc"]) < 0.15
     assert c.table[0]["auc"] > c.table[-1]["auc"] + 0.2
     assert c.report(tmp_path / "page.html", data=X).stat().st_size > 10_000
-    along = lowdim.compare(X, methods=["isomap"], reference="geodesic", verdict=False)
+    along = compare(X, methods=["isomap"], reference="geodesic")
     assert "expected Euclidean distances" in along.reference.text
-    given = lowdim.compare(X, methods=["pca"], reference=roll.X, verdict=False)
+    given = compare(X, methods=["pca"], reference=roll.X)
     assert given.reference.name == "given"
     with pytest.raises(ValueError, match="metric must be 'euclidean' if X has missing cells"):
-        lowdim.compare(X, metric="manhattan")
+        compare(X, metric="manhattan")
     X[7] = np.nan
     with pytest.raises(ValueError, match="compare: 1 row of X has no observed cell"):
-        lowdim.compare(X)
+        compare(X)
 
 
 def test_failure_leaves_the_others_alone(roll):
@@ -152,7 +153,7 @@ def test_ctrl_c_stops_everything(roll):
 
 
 def test_too_little_memory_is_a_failure_with_a_way_out(roll):
-    c = lowdim.compare(roll.X, methods=["pca", "isomap"], limit_memory="50kB")
+    c = compare(roll.X, methods=["pca", "isomap"], limit_memory="50kB")
     assert c.failures["isomap"].startswith("MemoryError: Isomap: this needs about")
     assert "n_landmarks" in c.failures["isomap"]
 
@@ -174,7 +175,7 @@ def test_scores_are_over_the_rows_every_method_placed(roll):
 
 
 def test_different_widths_get_their_own_baselines_and_a_warning(roll):
-    c = lowdim.compare(roll.X, methods=["pca", ("three", decomposition.PCA(3))])
+    c = compare(roll.X, methods=["pca", ("three", decomposition.PCA(3))])
     assert c.names == ["pca", "three", "random-2d", "pca-3d", "random-3d"]
     assert [row["n_components"] for row in c.table] == [2, 3, 2, 3, 3]
     assert "different numbers of components (2, 3)" in c.notes[0]
@@ -182,21 +183,21 @@ def test_different_widths_get_their_own_baselines_and_a_warning(roll):
 
 def test_baselines_stand_with_the_width_they_have(roll):
     five = ("five", Act(lambda X: np.hstack([X, X[:, :2]])))
-    c = lowdim.compare(roll.X, methods=["pca", five], n_components=5)
+    c = compare(roll.X, methods=["pca", five], n_components=5)
     assert {row["method"]: row["n_components"] for row in c.table} == {
         "pca": 3, "five": 5, "random-3d": 3, "random-5d": 5,
     }  # fmt: skip
     note = "No PCA baseline with 5 components: 120 rows with 3 columns have at most 3 principal components."
     assert note in c.notes
-    assert lowdim.compare(roll.X, methods=[five]).names == ["five", "random"]
+    assert compare(roll.X, methods=[five]).names == ["five", "random"]
 
 
 def test_no_baseline_is_run_twice(roll, monkeypatch):
-    assert lowdim.compare(roll.X, methods=[lowdim.PCA(2), lowdim.PCA(3)]).names == [
+    assert compare(roll.X, methods=[lowdim.PCA(2), lowdim.PCA(3)]).names == [
         "pca", "pca-2", "random-2d", "random-3d",
     ]  # fmt: skip
     monkeypatch.setattr(lowdim.PCA, "fit_transform", lambda self, X, y=None: fail(X))
-    c = lowdim.compare(roll.X, methods=["pca", "isomap"])
+    c = compare(roll.X, methods=["pca", "isomap"])
     assert c.names == ["pca", "isomap", "random"]
     assert list(c.failures) == ["pca"]
 
@@ -225,7 +226,7 @@ def test_methods_that_share_no_rows_are_scored_on_their_own(roll):
 def test_rows_without_a_label_are_left_out_of_the_error(roll):
     y = roll.labels.astype(float)
     y[::3] = np.nan
-    c = lowdim.compare(roll.X, y, ["pca"])
+    c = compare(roll.X, y, ["pca"])
     known = ~np.isnan(y)
     assert c.table[0]["knn_error"] == pytest.approx(quality.knn_error(c.embeddings["pca"][known], y[known]))
     assert c.original_error == pytest.approx(quality.knn_error(roll.X[known], y[known]))
@@ -243,10 +244,10 @@ def test_same_seed_same_numbers(roll):
 
 
 def test_seed_is_always_a_number_that_repeats_the_run(roll):
-    c = lowdim.compare(roll.X, methods=["pca"], random_state=None)
-    again = lowdim.compare(roll.X, methods=["pca"], random_state=c.seed)
+    c = compare(roll.X, methods=["pca"], random_state=None)
+    again = compare(roll.X, methods=["pca"], random_state=c.seed)
     np.testing.assert_array_equal(c.embeddings["random"], again.embeddings["random"])
-    assert lowdim.compare(roll.X, methods=["pca"], random_state=np.random.default_rng(3)).seed >= 0
+    assert compare(roll.X, methods=["pca"], random_state=np.random.default_rng(3)).seed >= 0
 
 
 def test_number_of_jobs_changes_nothing(roll):
@@ -276,7 +277,7 @@ def in_place(X):
 def test_a_method_that_works_in_place_changes_nobodys_rows(roll, method):
     X = np.ascontiguousarray(roll.X * [1, 5, 0.2] + 3)
     before = X.copy()
-    clean = lowdim.compare(X, methods=["pca", "isomap"])
+    clean = compare(X, methods=["pca", "isomap"])
     c = lowdim.compare(X, methods=[method, "pca", "isomap"])
     np.testing.assert_array_equal(X, before)
     for name in ("pca", "isomap"):
@@ -285,13 +286,13 @@ def test_a_method_that_works_in_place_changes_nobodys_rows(roll, method):
 
 
 def test_writing_into_the_rows_is_that_methods_failure(roll):
-    c = lowdim.compare(roll.X.copy(), methods=[("m", Act(in_place)), "pca"])
+    c = compare(roll.X.copy(), methods=[("m", Act(in_place)), "pca"])
     assert "read-only" in c.failures["m"]
 
 
 def test_pipelines_run(roll):
     pipe = make_pipeline(StandardScaler(), lowdim.PCA(2))
-    c = lowdim.compare(roll.X, methods=[pipe])
+    c = compare(roll.X, methods=[pipe])
     assert c.failures == {}
     Z = lowdim.PCA(2).fit_transform(StandardScaler().fit_transform(roll.X))
     np.testing.assert_allclose(c.embeddings["pipeline"], Z)
@@ -299,10 +300,10 @@ def test_pipelines_run(roll):
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_in_and_out(roll, frame):
-    c = lowdim.compare(frame({"a": roll.X[:, 0], "b": roll.X[:, 1], "c": roll.X[:, 2]}), methods=["pca"])
+    c = compare(frame({"a": roll.X[:, 0], "b": roll.X[:, 1], "c": roll.X[:, 2]}), methods=["pca"])
     assert c.column_names == ["a", "b", "c"]
     assert frame(c.table).shape[0] == 2
-    named = lowdim.compare(roll.X, pd.Series(roll.labels, name="side"), ["pca"])
+    named = compare(roll.X, pd.Series(roll.labels, name="side"), ["pca"])
     assert named.labels.name == "side"
 
 
@@ -324,7 +325,7 @@ def test_json_has_what_was_done(both):
 
 
 def test_quantities_have_colours_but_no_error(roll):
-    c = lowdim.compare(roll.X, roll.coordinates[:, 0], ["pca"])
+    c = compare(roll.X, roll.coordinates[:, 0], ["pca"])
     assert c.table[0].get("knn_error") is None
     assert c.original_error is None
 
@@ -338,7 +339,7 @@ def test_text_of_a_comparison(both):
 
 
 def test_notebook_table_is_escaped(roll):
-    c = lowdim.compare(roll.X, methods=[("<script>alert(1)</script>", Act(fail)), "pca"])
+    c = compare(roll.X, methods=[("<script>alert(1)</script>", Act(fail)), "pca"])
     html = c._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
@@ -356,10 +357,10 @@ def test_progress_is_called_before_every_step(roll):
 def test_old_names_of_arguments_work_with_a_warning(roll):
     heard = []
     with pytest.warns(FutureWarning, match="compare: callback is now called progress"):
-        lowdim.compare(roll.X, methods=["pca"], callback=lambda *step: heard.append(step))
+        compare(roll.X, methods=["pca"], callback=lambda *step: heard.append(step))
     assert heard
     with pytest.warns(FutureWarning, match="compare: n_neighbors is now called graph_neighbors"):
-        c = lowdim.compare(roll.X, methods=["pca"], reference="geodesic", n_neighbors=6)
+        c = compare(roll.X, methods=["pca"], reference="geodesic", n_neighbors=6)
     assert "6 nearest neighbours" in c.reference.text
 
 
@@ -369,14 +370,14 @@ def test_a_function_can_be_the_metric(roll):
     def largest(x, y):
         return np.abs(x - y).max()
 
-    named = lowdim.compare(rows, methods=["pca"], metric="chebyshev")
-    own = lowdim.compare(rows, methods=["pca"], metric=largest)
+    named = compare(rows, methods=["pca"], metric="chebyshev")
+    own = compare(rows, methods=["pca"], metric=largest)
     assert own.reference.text.startswith("largest distances")
     assert own.scores["pca"]["auc"] == pytest.approx(named.scores["pca"]["auc"], abs=1e-9)
 
 
 def test_verbose_goes_to_the_error_stream(roll, capsys):
-    lowdim.compare(roll.X, methods=["pca"], verbose=1)
+    compare(roll.X, methods=["pca"], verbose=1)
     seen = capsys.readouterr()
     assert seen.out == ""
     assert "compare: pca\n" in seen.err
@@ -413,14 +414,14 @@ def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
         Z = lowdim.PCA(2).fit_transform(X)
         return 3 * Z @ np.array([[0.6, -0.8], [0.8, 0.6]]) * [1, sign] + 7
 
-    c = lowdim.compare(roll.X, methods=["pca", ("turned", Act(turned))])
+    c = compare(roll.X, methods=["pca", ("turned", Act(turned))])
     maps = c.aligned()
     np.testing.assert_allclose(maps["turned"], 3 * maps["pca"], atol=1e-8)
 
 
 @pytest.mark.parametrize("method", list(methods().values()), ids=lambda method: method.name)
 @pytest.mark.parametrize("table", ["numbers", "mixed"])
-def test_every_method_by_name_is_compared(method, table):
+def test_every_method_by_name_is_compared(little_noise, method, table):
     """Whatever `compare` passes on (`verbose`, `random_state`, labels), every method takes, with categories too."""
     if not method.installed:
         pytest.skip(f"{method.package} is not installed")
@@ -448,7 +449,7 @@ def test_labels_reach_only_the_methods_that_need_them(roll):
 
     lowdim.compare(roll.X, roll.labels, methods=[Spy()])
     assert set(Spy.seen) == {None}  # once for the rows, again for noise
-    without = lowdim.compare(roll.X, methods=["lda", "cca", "rfe"])
+    without = compare(roll.X, methods=["lda", "cca", "rfe"])
     assert all("needs a label for each row" in text for text in without.failures.values())
     assert len(without.failures) == 3
 
@@ -456,7 +457,7 @@ def test_labels_reach_only_the_methods_that_need_them(roll):
 def test_rows_without_a_label_are_placed_by_supervised_methods(rng):
     y = np.array(["a", "b", "c", None] * 20, dtype=object)
     X = rng.normal(size=(80, 4)) + 3 * (y == "a")[:, None]
-    c = lowdim.compare(X, y, methods=["lda"])
+    c = compare(X, y, methods=["lda"])
     known = np.array([label is not None for label in y])
     expected = lowdim.LDA(2).fit(X[known], y[known].astype(str)).transform(X)
     np.testing.assert_allclose(np.abs(c.embeddings["lda"]), np.abs(expected), atol=1e-8)
@@ -468,22 +469,22 @@ def test_a_variance_filter_after_standardising_is_refused(roll):
     from sklearn.preprocessing import StandardScaler
 
     wrong = make_pipeline(StandardScaler(), lowdim.ColumnSelection(2))
-    c = lowdim.compare(roll.X, methods=[("wrong", wrong), ("right", lowdim.ColumnSelection(2))])
+    c = compare(roll.X, methods=[("wrong", wrong), ("right", lowdim.ColumnSelection(2))])
     assert set(c.failures) == {"wrong"}
     assert "filter first" in c.failures["wrong"]
 
 
 def test_maps_that_exist_are_scored_beside_the_others(roll):
     mine = roll.X[:, :2] * 7
-    c = lowdim.compare(roll.X, methods={"mine": mine, "first": "pca", "other": lowdim.PCA(2, scale=True)})
+    c = compare(roll.X, methods={"mine": mine, "first": "pca", "other": lowdim.PCA(2, scale=True)})
     assert list(c.embeddings) == ["mine", "first", "other", "random"]
     np.testing.assert_array_equal(c.embeddings["mine"], mine)
-    short = lowdim.compare(roll.X, methods={"short": mine[:5]})
+    short = compare(roll.X, methods={"short": mine[:5]})
     assert "one row for each of the" in short.failures["short"]
 
 
 def test_the_same_map_is_named_once(roll):
-    c = lowdim.compare(roll.X, methods=["pca", "classical-mds", "isomap"])
+    c = compare(roll.X, methods=["pca", "classical-mds", "isomap"])
     assert c.copies == {"classical-mds": "pca"}
     assert any("classical-mds is the same map as pca" in note for note in c.notes)
 
@@ -515,7 +516,7 @@ def test_methods_in_the_place_of_labels_are_named(roll):
 
 def test_mca_of_numbers_says_what_it_does(rng):
     frame = pd.DataFrame({"a": rng.integers(3, size=40) + 0.5, "b": ["x", "y"] * 20, "c": list("pqrs") * 10})
-    c = lowdim.compare(frame, methods=["mca"])
+    c = compare(frame, methods=["mca"])
     assert any("mca takes each value of the 1 columns of numbers for a category" in note for note in c.notes)
 
 

@@ -71,7 +71,7 @@ def test_rows_that_do_not_move_keep_their_weights_and_places(model):
 
 @pytest.mark.parametrize(("model", "least"), [(lowdim.TSNE(perplexity=30), 0.85), (lowdim.UMAP(random_state=0), 0.85)])
 def test_rows_between_two_groups_jump(model, least):
-    X, unsure = mixture(500)
+    X, unsure = mixture()
     found = lowdim.trust.fractures(model.fit(X), X)
     assert roc_auc_score(unsure > 0.05, found.overconfidence) > least
 

@@ -171,7 +171,6 @@ CASES = [
 QUICK = [
     ("PCA(5, solver='gram')", 1000, 20_000, "f8"),
     ("ClassicalMDS(2, metric='manhattan')", 2500, 5, "f8"),
-    ("LLE(2)", 5000, 10, "f8"),
 ]
 
 # Estimates that are known to be further off, and why.

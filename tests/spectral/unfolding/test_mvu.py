@@ -122,7 +122,7 @@ def test_lengths_are_kept_and_more_slack_gives_more_variance():
     assert models[0].objective_ == pytest.approx(models[0].gram_eigenvalues_.sum())
 
 
-@pytest.mark.parametrize("name", ["swiss_roll", "twin_peaks"])
+@pytest.mark.parametrize("name", ["swiss_roll", pytest.param("twin_peaks", marks=pytest.mark.deep)])
 def test_without_slack_the_default_settles(name):
     """The penalty has to grow for longer than with slack, 60 to 90 updates, until the lengths are met."""
     X = getattr(lowdim.datasets, name)(100, random_state=2).X

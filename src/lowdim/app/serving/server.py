@@ -42,6 +42,7 @@ class StudyServer(ThreadingHTTPServer):
     """Answers requests from this machine until `shutdown`; `address` is what a browser opens."""
 
     daemon_threads = True
+    request_queue_size = MOST_AT_ONCE  # those who find no place in the queue ask again only after a second or more
 
     def __init__(self, answers: Answers, port: int = 0) -> None:
         self.answers, self.key = answers, secrets.token_urlsafe(16)
