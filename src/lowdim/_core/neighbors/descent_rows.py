@@ -15,7 +15,18 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-from lowdim._core.distances import BitRows, LoopRows, Metric, SparseRows, row_scales, scaled, squared_norms, table_of
+from lowdim._core.distances import (
+    BitRows,
+    GowerRows,
+    LoopRows,
+    MergedRows,
+    Metric,
+    SparseRows,
+    row_scales,
+    scaled,
+    squared_norms,
+    table_of,
+)
 from lowdim._core.runtime import threads
 
 SKETCH = 128  # coordinates of a sketch: at 64, three times as many pairs (median) need a second look
@@ -67,6 +78,10 @@ def points_of(X: Any, metric: Metric, n_jobs: int | None, owner: str) -> Points:
         return BitPoints(table, len(table.X))
     if isinstance(table, SparseRows):
         return SparsePoints(table.X, table.sums, table.overlap, table.name, table.X.shape[0])
+    if isinstance(table, MergedRows):
+        return MergedPoints(table, table.X.shape[0])
+    if isinstance(table, GowerRows):
+        return GowerPoints(table.X, len(table.X))
     raise ValueError(f"{owner}: metric must be one that compiled loops measure; got {metric!r}. Others: exact search.")
 
 
@@ -211,9 +226,7 @@ class SparsePoints(_Unguessed):
 
     def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
         """Rows of length 1, projected."""
-        units = scaled(self.rows, row_scales(self.rows, "cosine"), dtype=np.float32)
-        directions = _directions_of(self.rows.shape[1], whole, stream)
-        return _projected(lambda part: units[part] @ directions, self.n, directions.shape[1], n_jobs)
+        return _projected_units(self.rows, whole, stream, n_jobs)
 
     def space(self, lines: Array, order: Array) -> Any:
         """The rows, in order."""
@@ -221,6 +234,30 @@ class SparsePoints(_Unguessed):
         parts = rows.data.astype(np.float32), rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
         sums = self.sums[order].astype(np.float32)
         return _native.SparseDescent(*parts, sums, rows.shape[1], self.overlap, self.formula)
+
+
+@dataclass(frozen=True, eq=False)
+class MergedPoints(_Unguessed):
+    """Compressed sparse rows, measured in all columns in which either has a cell."""
+
+    table: MergedRows
+    n: int
+
+    def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
+        """Rows of length 1, projected."""
+        return _projected_units(self.table.X, whole, stream, n_jobs)
+
+    def space(self, lines: Array, order: Array) -> Any:
+        """The rows, in order."""
+        table = self.table
+        return _native.MergedDescent(*table.single(order), table.X.shape[1], table.name, table.p)
+
+
+def _projected_units(rows: Any, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
+    """Sparse rows of length 1 along random directions."""
+    units = scaled(rows, row_scales(rows, "cosine"), dtype=np.float32)
+    directions = _directions_of(rows.shape[1], whole, stream)
+    return _projected(lambda part: units[part] @ directions, rows.shape[0], directions.shape[1], n_jobs)
 
 
 def _sparse_points(X: Any, metric: str) -> SparsePoints:
@@ -234,6 +271,40 @@ def _sparse_points(X: Any, metric: str) -> SparsePoints:
     peak = float(np.abs(X.data).max(initial=0.0))
     rows = X * math.ldexp(1.0, -math.frexp(peak)[1]) if peak else X
     return SparsePoints(rows, squared_norms(rows), False, "difference", n)
+
+
+@dataclass(frozen=True, eq=False)
+class GowerPoints(_Unguessed):
+    """Rows of numbers and categories, as `gower.Gower` makes tables of them."""
+
+    table: Array
+    n: int
+
+    def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
+        """Numbers along random directions; every category has a place of its own."""
+        q = self.table.shape[1] // 2
+        marks = self.table[:, q : 2 * q]
+        of_numbers = ~(marks < 0).any(axis=0)
+        directions = _directions_of(q, whole, stream)
+        cells = np.where(marks == 0, -1, self.table[:, :q]).astype(np.intp)
+        places = {
+            j: stream.standard_normal((int(cells[:, j].max()) + 2, directions.shape[1]), dtype=np.float32)
+            for j in np.flatnonzero(~of_numbers)
+        }
+        for found in places.values():
+            found[-1] = 0.0  # a missing cell
+
+        def project(part: slice) -> Array:
+            out = self.table[part, :q][:, of_numbers].astype(np.float32) @ directions[of_numbers]
+            for j, found in places.items():
+                out += 0.5 * found[cells[part, j]]
+            return out
+
+        return _projected(project, self.n, directions.shape[1], n_jobs)
+
+    def space(self, lines: Array, order: Array) -> Any:
+        """The tables, in order."""
+        return _native.GowerDescent(self.table[order].astype(np.float32))
 
 
 def _directions_of(d: int, whole: bool, stream: np.random.Generator) -> Array:

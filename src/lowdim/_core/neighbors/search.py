@@ -100,7 +100,7 @@ def nearest(
         return nearest_known(X, k, queries, n_jobs, owner, name)
     if queries is None and (found := remembered(X, k, metric, approximate)) is not None:
         return found
-    if (form := moved(metric)) is not None:
+    if (form := moved(metric, X)) is not None:
         found = _nearest_moved(
             form, X, k, metric, queries, n_jobs=n_jobs, approximate=approximate, device=device, owner=owner, name=name
         )
@@ -219,7 +219,7 @@ def within(
         raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
     if metric == "precomputed":
         return within_known(X, float(radius), queries, n_jobs, owner)
-    if (form := moved(metric)) is not None:
+    if (form := moved(metric, X)) is not None:
         own, asked = _moved_tables(form, X, metric, queries, owner)
         reach = form.radius(float(radius)) * (1 + 1e-9)
         graph = within(own[1], reach, metric=form.metric, queries=asked and asked[1], n_jobs=n_jobs, owner=owner)
