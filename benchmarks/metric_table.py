@@ -4,8 +4,8 @@
     python -m benchmarks.metric_table --write docs/metrics.md --json FILE
 
 Everything runs on one thread in one process, and times are processor times. pynndescent is measured warm: its second
-call. Exact searches answer 500 rows, and the time for all rows is in proportion. Recall is that of 300 rows; a neighbour
-counts that is no farther than the last true one.
+call. Exact searches answer 500 rows, and the time for all rows is in proportion. Recall is that of 300 rows: the share
+of neighbours that are no farther than the last true one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def rows_of(kind: str) -> Any:
         return X + (X.sum(axis=1, keepdims=True) == 0)  # every place has something
     if kind == "codes":
         centres = rng.integers(4, size=(300, 60))
-        return np.where(rng.random((N, 60)) < 0.7, centres[rng.integers(300, size=N)], rng.integers(4, size=(N, 60))) * 1.0
+        return (
+            np.where(rng.random((N, 60)) < 0.7, centres[rng.integers(300, size=N)], rng.integers(4, size=(N, 60))) * 1.0
+        )
     if kind == "bits":
         return sets.fingerprints(N)
     if kind == "places":
@@ -118,7 +120,9 @@ def recall(X: Any, metric: Any, judged: np.ndarray, indices: np.ndarray, truth: 
     return right / indices.size
 
 
-def beside_pynndescent(kind: str, metric: str, X: Any, named: Any, judged: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
+def beside_pynndescent(
+    kind: str, metric: str, X: Any, named: Any, judged: np.ndarray, truth: np.ndarray
+) -> dict[str, Any]:
     """Times and recall of its defaults, and of lists twice as long, cut to the nearest, where these find less."""
     if metric in ("ruzicka", "gower"):
         return {}
@@ -176,7 +180,9 @@ def table(lines: list[dict[str, Any]]) -> str:
         if not mine:
             continue
         parts += [f"**{title}**", ""]
-        parts += ["| metric | lowdim (s) | recall | pynndescent (s) | recall | lowdim exact (s) | scikit-learn exact (s) |"]
+        parts += [
+            "| metric | lowdim (s) | recall | pynndescent (s) | recall | lowdim exact (s) | scikit-learn exact (s) |"
+        ]
         parts += ["|---|--:|--:|--:|--:|--:|--:|"]
         parts += [_row(line) for line in mine] + [""]
     return "\n".join(parts)
@@ -186,9 +192,9 @@ def _row(line: dict[str, Any]) -> str:
     peers = [label for label in ("pynndescent", "pynndescent, twice the neighbours") if label in line]
     times = " / ".join(f"{line[label]:.2f}" for label in peers) or "-"
     recalls = " / ".join(f"{line[f'{label}: recall']:.3f}" for label in peers) or "-"
-    exact = [line["lowdim exact"], line["scikit-learn"]]
-    shown = ["-" if value is None else f"{value:.1f}" for value in exact]
-    return f"| `{line['metric']}` | {line['lowdim']:.2f} | {line['recall']:.3f} | {times} | {recalls} | {shown[0]} | {shown[1]} |"
+    exact = ["-" if value is None else f"{value:.1f}" for value in (line["lowdim exact"], line["scikit-learn"])]
+    ours = [f"`{line['metric']}`", f"{line['lowdim']:.2f}", f"{line['recall']:.3f}"]
+    return f"| {' | '.join([*ours, times, recalls, *exact])} |"
 
 
 BEGIN, END = "<!-- measured by benchmarks.metric_table -->", "<!-- end -->"

@@ -153,6 +153,7 @@ def test_listed_rows_that_are_not_there():
     with pytest.raises(ValueError, match="no such"):
         _native.measured_block(rows, rows, "squares", 2.0, 1, np.empty((2, 2)))
     merged = (*cells, np.zeros(2))
+    single = [part.astype(np.float32) if part.dtype == float else part for part in merged]
     with pytest.raises(ValueError, match="fit together"):
         _native.merged_cell_lists(*merged, *merged, 2, "canberra", 2.0, bad, out)
     with pytest.raises(ValueError, match="fit together"):
@@ -166,7 +167,9 @@ def test_listed_rows_that_are_not_there():
     with pytest.raises(ValueError, match="fit together"):
         _native.GowerDescent(np.ones((2, 4), np.float32))
     with pytest.raises(ValueError, match="fit together"):
-        _native.MergedDescent(*(part.astype(np.float32) if part.dtype == float else part for part in merged), 1, "canberra", 2.0)
+        _native.MergedDescent(
+            *(part.astype(np.float32) if part.dtype == float else part for part in merged), 1, "canberra", 2.0
+        )
 
 
 def test_forms_of_patches_that_do_not_belong_together():

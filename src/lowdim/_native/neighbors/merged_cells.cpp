@@ -47,8 +47,8 @@ void merged_cell_block(In1<double> cells, In1<std::int32_t> columns, In1<std::in
 // out[i, c]: the same for row i of x and row indices[i, c] of y.
 void merged_cell_lists(In1<double> cells, In1<std::int32_t> columns, In1<std::int64_t> starts, In1<double> origins,
                        In1<double> other_cells, In1<std::int32_t> other_columns, In1<std::int64_t> other_starts,
-                       In1<double> other_origins, std::int64_t d, const char* name, double p,
-                       In2<std::int32_t> indices, Out2<double> out) {
+                       In1<double> other_origins, std::int64_t d, const char* name, double p, In2<std::int32_t> indices,
+                       Out2<double> out) {
   const Arrays<double> x{cells, columns, starts, origins};
   const Arrays<double> y{other_cells, other_columns, other_starts, other_origins};
   require(d > 0 && x.fits(d) && y.fits(d) && n_rows(indices) == x.rows() && same_shape(out, indices));

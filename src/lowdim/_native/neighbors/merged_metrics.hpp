@@ -10,8 +10,8 @@
 
 namespace lowdim {
 
-// A metric: what a column with the cells a and b adds to the sum, and what becomes of the sum, where `rest` columns have
-// a cell in neither row. `shift`: by how much the origins of the two rows are apart.
+// A metric: what a column with the cells a and b adds to the sum, and what becomes of the sum, where `rest` columns
+// have a cell in neither row. `shift`: by how much the origins of the two rows are apart.
 struct MergedMetric {
   template <class T>
   static T value(T sum, T, T, T) {
@@ -110,8 +110,8 @@ struct OriginRows {
   const T* origins;
 };
 
-// The distance of row i of x to row j of y in d columns. Columns are gone through in their order, so that a pair has the
-// same bits either way round.
+// The distance of row i of x to row j of y in d columns. Columns are gone through in their order, so that a pair has
+// the same bits either way round.
 template <class T, class Metric>
 LOWDIM_INLINE inline T merged_pair(const Metric& metric, const OriginRows<T>& x, std::int64_t i, const OriginRows<T>& y,
                                    std::int64_t j, std::int64_t d) {
