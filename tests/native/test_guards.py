@@ -167,9 +167,7 @@ def test_listed_rows_that_are_not_there():
     with pytest.raises(ValueError, match="fit together"):
         _native.GowerDescent(np.ones((2, 4), np.float32))
     with pytest.raises(ValueError, match="fit together"):
-        _native.MergedDescent(
-            *(part.astype(np.float32) if part.dtype == float else part for part in merged), 1, "canberra", 2.0
-        )
+        _native.MergedDescent(*single, 1, "canberra", 2.0)
 
 
 def test_forms_of_patches_that_do_not_belong_together():
