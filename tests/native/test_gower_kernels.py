@@ -1,4 +1,4 @@
-"""The compiled loop of `_native/neighbors/gower_distances.cpp` against a twin in numpy."""
+"""The compiled loop of `_native/neighbors/cells/gower_distances.cpp` against a twin in numpy."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ import numpy as np
 
 from lowdim import _native
 from lowdim._core.distances import Metric
-from lowdim._core.neighbors.descent_rows import Points, padded, points_of
+from lowdim._core.neighbors.descent_cells import points_of
+from lowdim._core.neighbors.descent_rows import Points, padded
 from lowdim._core.runtime import rng, threads
 
 # Chosen on MNIST (70,000 rows; 784 columns, and 50 principal coordinates): least time at a recall of 0.98.

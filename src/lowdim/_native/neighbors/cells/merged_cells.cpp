@@ -6,7 +6,7 @@
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "neighbors/candidate_search.hpp"
-#include "neighbors/merged_metrics.hpp"
+#include "neighbors/cells/merged_metrics.hpp"
 
 namespace lowdim {
 
