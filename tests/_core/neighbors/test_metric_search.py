@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
 from lowdim._core.distances import CODED, comparable, pairwise, with_params
-from lowdim._core.neighbors import nearest, within
+from lowdim._core.neighbors import nearest, nn_descent, within
 from tests.native.test_metric_kernels import ruzicka
 
 COUNTED = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -190,6 +190,17 @@ def test_sparse_rows_outside_the_domain_are_refused(metric):
     X = sparse.csr_array(np.array([[1.0, 0.0], [0.0, -2.0], [0.0, 3.0]]))
     with pytest.raises(ValueError, match=f"metric='{metric}' must get .*; got -2 in row 1, column 1 of X"):
         nearest(X, 1, metric=metric)
+
+
+def test_projected_rows_have_more_trees_the_more_there_are():
+    """Two near rows are in one leaf the more rarely; dense rows keep four trees."""
+
+    class Rows:
+        def __init__(self, n, projected):
+            self.n, self.projected = n, projected
+
+    assert [nn_descent._trees(Rows(n, True)) for n in (2_000, 25_000, 100_000, 1_000_000)] == [4, 4, 8, 14]
+    assert nn_descent._trees(Rows(1_000_000, False)) == 4
 
 
 # ---- radius, and what is said -------------------------------------------------------------------------------

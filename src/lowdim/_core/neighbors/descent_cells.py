@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -56,8 +56,14 @@ def points_of(X: Any, metric: Metric, n_jobs: int | None, owner: str) -> Points:
     raise ValueError(f"{owner}: metric must be one that compiled loops measure; got {metric!r}. Others: exact search.")
 
 
+class Projected(Unguessed):
+    """Rows that trees see through projections."""
+
+    projected: ClassVar[bool] = True
+
+
 @dataclass(frozen=True, eq=False)
-class BitPoints(Unguessed):
+class BitPoints(Projected):
     """Rows of True and False, 64 columns to a word."""
 
     table: BitRows
@@ -82,7 +88,7 @@ class BitPoints(Unguessed):
 
 
 @dataclass(frozen=True, eq=False)
-class SparsePoints(Unguessed):
+class SparsePoints(Projected):
     """Compressed sparse rows, measured by what they share."""
 
     rows: Any
@@ -104,7 +110,7 @@ class SparsePoints(Unguessed):
 
 
 @dataclass(frozen=True, eq=False)
-class MergedPoints(Unguessed):
+class MergedPoints(Projected):
     """Compressed sparse rows, measured in all columns in which either has a cell."""
 
     table: MergedRows
@@ -141,7 +147,7 @@ def _sparse_points(X: Any, metric: str) -> SparsePoints:
 
 
 @dataclass(frozen=True, eq=False)
-class GowerPoints(Unguessed):
+class GowerPoints(Projected):
     """Rows of numbers and categories, as `gower.Gower` makes tables of them."""
 
     table: Array

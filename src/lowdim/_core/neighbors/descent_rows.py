@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -37,6 +37,10 @@ class Points(Protocol):
     def root(self) -> bool:
         """Whether the roots of what was measured are handed out."""
 
+    @property
+    def projected(self) -> bool:
+        """Whether the trees see projections of the rows: then more of them are needed, the more rows there are."""
+
     def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
         """Padded float32 rows for the trees; `whole`: all pairs are compared, so that these need no care."""
 
@@ -62,6 +66,7 @@ class DensePoints:
     zero: Array  # which rows have no direction
     metric: str
     n: int
+    projected: ClassVar[bool] = False
 
     @classmethod
     def of(cls, X: Array, metric: str, n_jobs: int | None, owner: str) -> DensePoints:
@@ -103,6 +108,7 @@ class Unguessed:
     """Rows whose numbers are handed out as they were measured."""
 
     root = False
+    projected: ClassVar[bool] = False
 
     def guess(self, lines: Array, order: Array) -> Any:
         """None: there is no bound that takes less time."""
