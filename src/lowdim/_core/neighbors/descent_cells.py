@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -59,7 +59,7 @@ def points_of(X: Any, metric: Metric, n_jobs: int | None, owner: str) -> Points:
 class Projected(Unguessed):
     """Rows that trees see through projections."""
 
-    projected: ClassVar[bool] = True
+    projected = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class DensePoints:
     zero: Array  # which rows have no direction
     metric: str
     n: int
-    projected: ClassVar[bool] = False
+    projected = False
 
     @classmethod
     def of(cls, X: Array, metric: str, n_jobs: int | None, owner: str) -> DensePoints:
@@ -108,7 +108,7 @@ class Unguessed:
     """Rows whose numbers are handed out as they were measured."""
 
     root = False
-    projected: ClassVar[bool] = False
+    projected = False
 
     def guess(self, lines: Array, order: Array) -> Any:
         """None: there is no bound that takes less time."""
