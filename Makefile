@@ -52,10 +52,11 @@ test-oldest:  ## the suite with the oldest dependencies the package declares
 	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
 
-test-peers:  ## tests of umap-learn and openTSNE on our UMAP and t-SNE: make test-peers SOURCES=folder (holding umap-learn/umap/tests, openTSNE/tests)
+test-peers:  ## beside scanpy and BERTopic, and tests of umap-learn and openTSNE on our UMAP and t-SNE: make test-peers SOURCES=folder (holding umap-learn/umap/tests, openTSNE/tests)
 	@cd "$(HERE)"
 	"$(PYTHON)" tools/environment.py --venv .venv-peers --extra test --editable
-	.venv-peers/bin/python -m pip install --quiet -c constraints.txt umap-learn==0.5.12 openTSNE==1.0.4
+	.venv-peers/bin/python -m pip install --quiet umap-learn==0.5.12 openTSNE==1.0.4 anndata==0.12.19 scanpy==1.11.5 bertopic==0.17.4
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LOWDIM_TEST_SECONDS=120 .venv-peers/bin/python -m pytest -n 0 -p no:randomly tests/scverse tests/test_neighbor_graph.py tests/peers/test_topic_models.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LOWDIM_TEST_SECONDS=120 LOWDIM_PEER_TESTS="$(SOURCES)" .venv-peers/bin/python -m pytest -n 2 --dist loadfile -p no:randomly tests/peers/umap_learn tests/peers/open_tsne
 
 asan: env  ## kernel tests under address and undefined-behaviour sanitizers, at every vector width of the machine

@@ -18,7 +18,10 @@ PRESENT = (RNG.random((36, 40)) < 0.2 + 0.5 * RNG.random((3, 40))[np.arange(36) 
 PLACES = RNG.uniform([-1.2, -3.0], [1.2, 3.0], (36, 2))
 REAL = ("cosine", "manhattan", "chebyshev", "canberra", "minkowski", "sqeuclidean")
 METRICS = (*REAL, *INSIDE, "hamming", "tanimoto")
-SPARSE = ("cosine", "manhattan", "hellinger", "braycurtis", "ruzicka", "jaccard", "dice", "rogerstanimoto", "hamming")
+SPARSE = (
+    *("cosine", "manhattan", "hellinger", "braycurtis", "ruzicka", "jaccard", "dice", "rogerstanimoto", "hamming"),
+    *("canberra", "chebyshev", "correlation", "jensenshannon"),
+)
 
 MEASURED = [case for case in CASES if "metric" in case.estimator.get_params()]
 OF_SPARSE = [case for case in MEASURED if case.estimator.__sklearn_tags__().input_tags.sparse]

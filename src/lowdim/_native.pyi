@@ -565,6 +565,17 @@ def gower_rows(x: _In2[np.float64], y: _In2[np.float64], out: _Out2[np.float64],
     """Gower's distances of the rows x to the rows y: cells, marks, and the distance where nothing is shared."""
 
 @overload
+def gower_lists(x: _In2[np.float32], y: _In2[np.float32], indices: _In2[np.int32], out: _Out2[np.float32]) -> None: ...
+@overload
+def gower_lists(x: _In2[np.float64], y: _In2[np.float64], indices: _In2[np.int32], out: _Out2[np.float64]) -> None:
+    """The same for the rows of y that are listed for each row."""
+
+class GowerDescent(DescentRows):
+    """Rows of numbers and categories under Gower's distance."""
+
+    def __init__(self, table: _In2[np.float32]) -> None: ...
+
+@overload
 def local_weights(
     X: _In2[np.float32],
     Q: _In2[np.float32],
@@ -655,6 +666,53 @@ def measured_lists(
     x: _In2[np.float64], y: _In2[np.float64], metric: str, p: float, indices: _In2[np.int32], out: _Out2[np.float64]
 ) -> None:
     """Distances of each row of x to the rows of y that `indices` lists for it."""
+
+def merged_cell_block(
+    cells: _In1[np.float64],
+    columns: _In1[np.int32],
+    starts: _In1[np.int64],
+    origins: _In1[np.float64],
+    other_cells: _In1[np.float64],
+    other_columns: _In1[np.int32],
+    other_starts: _In1[np.int64],
+    other_origins: _In1[np.float64],
+    d: int,
+    metric: str,
+    p: float,
+    out: _Out2[np.float64],
+) -> None:
+    """Distances of sparse rows to others, from all columns in which either has a cell."""
+
+def merged_cell_lists(
+    cells: _In1[np.float64],
+    columns: _In1[np.int32],
+    starts: _In1[np.int64],
+    origins: _In1[np.float64],
+    other_cells: _In1[np.float64],
+    other_columns: _In1[np.int32],
+    other_starts: _In1[np.int64],
+    other_origins: _In1[np.float64],
+    d: int,
+    metric: str,
+    p: float,
+    indices: _In2[np.int32],
+    out: _Out2[np.float64],
+) -> None:
+    """The same for the listed rows of the other table."""
+
+class MergedDescent(DescentRows):
+    """Compressed sparse rows under a metric of that name."""
+
+    def __init__(
+        self,
+        cells: _In1[np.float32],
+        columns: _In1[np.int32],
+        starts: _In1[np.int64],
+        origins: _In1[np.float32],
+        d: int,
+        metric: str,
+        p: float,
+    ) -> None: ...
 
 def grow_trees(
     rows: _In2[np.float32], depth: int, first_tree: int, seed: int, n_threads: int, orders: _Out2[np.int32]

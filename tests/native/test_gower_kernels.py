@@ -1,4 +1,4 @@
-"""The compiled loop of `_native/neighbors/gower_distances.cpp` against a twin in numpy."""
+"""The compiled loop of `_native/neighbors/cells/gower_distances.cpp` against a twin in numpy."""
 
 from __future__ import annotations
 
@@ -64,3 +64,21 @@ def test_shapes_must_agree():
             _native.gower_rows(X, Y, out, 1)
     with pytest.raises(ValueError, match="gower_rows"):
         _native.gower_rows(np.zeros((2, 4)), np.zeros((3, 4)), out, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_listed_rows_have_the_bits_of_the_block(dtype):
+    rng = np.random.default_rng(3)
+    X, Y = rows(7, 5, dtype, rng), rows(40, 5, dtype, rng)
+    indices = rng.integers(0, 40, (7, 19)).astype(np.int32)
+    out = np.empty(indices.shape, dtype)
+    _native.gower_lists(X, Y, indices, out)
+    np.testing.assert_array_equal(out, np.take_along_axis(twin(X, Y), indices, axis=1))
+
+
+def test_a_search_measures_the_same():
+    table = rows(45, 6, np.float32, np.random.default_rng(4))
+    space, found = _native.GowerDescent(table), np.empty(45, np.float32)
+    for i, wanted in enumerate(twin(table, table)):
+        _native.measure_pairs(space, i, np.arange(45, dtype=np.int32), found)
+        np.testing.assert_array_equal(found, wanted)

@@ -152,6 +152,22 @@ def test_listed_rows_that_are_not_there():
         _native.distances_from_shared(out, np.ones(1), np.ones((1, 1)), 3.0, "jaccard")
     with pytest.raises(ValueError, match="no such"):
         _native.measured_block(rows, rows, "squares", 2.0, 1, np.empty((2, 2)))
+    merged = (*cells, np.zeros(2))
+    single = [part.astype(np.float32) if part.dtype == float else part for part in merged]
+    with pytest.raises(ValueError, match="fit together"):
+        _native.merged_cell_lists(*merged, *merged, 2, "canberra", 2.0, bad, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.merged_cell_block(*merged, *merged, 2, "canberra", 2.0, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.merged_cell_block(*merged, *merged, 1, "canberra", 2.0, np.empty((2, 2)))  # a column that is not there
+    with pytest.raises(ValueError, match="no such"):
+        _native.merged_cell_block(*merged, *merged, 2, "dice", 2.0, np.empty((2, 2)))
+    with pytest.raises(ValueError, match="fit together"):
+        _native.gower_lists(rows, rows, bad, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.GowerDescent(np.ones((2, 4), np.float32))
+    with pytest.raises(ValueError, match="fit together"):
+        _native.MergedDescent(*single, 1, "canberra", 2.0)
 
 
 def test_forms_of_patches_that_do_not_belong_together():

@@ -217,3 +217,56 @@ def test_cells_that_sparse_rows_share(by_overlap, rng):
     space = _native.SparseDescent(*parts, sums.astype(np.float32), 23, by_overlap, "difference")
     between = cdist(dense[1], dense[1], "cityblock" if by_overlap else "sqeuclidean")
     np.testing.assert_allclose(measured(space, 31), between, rtol=1e-5, atol=1e-5)
+
+
+# ---- columns that either row has ----------------------------------------------------------------------------
+
+MERGED = {
+    "canberra": (2.0, "canberra"),
+    "chebyshev": (2.0, "chebyshev"),
+    "hamming": (2.0, "hamming"),
+    "jensenshannon": (2.0, "jensenshannon"),
+    "minkowski": (3.0, "minkowski"),
+    "minkowski 1.5": (1.5, "minkowski"),
+    "correlation": (2.0, "correlation"),
+}
+
+
+def merged_rows(metric, rng, n, d=23):
+    """Sparse rows, some cells equal, some stored zeros: their parts, and the rows as scipy measures them."""
+    rows = sparse.random_array((n, d), density=0.4, rng=rng, format="csr")
+    rows.data = np.round(4 * rows.data + 0.3)
+    if metric == "jensenshannon":
+        rows = sparse.csr_array(rows + sparse.csr_array(np.eye(n, d)))
+        rows = sparse.csr_array(rows.multiply(1 / rows.sum(axis=1)[:, None]))
+        return (*csr(rows), np.zeros(n)), rows.toarray()
+    rows.data *= rng.choice([-1.0, 1.0], rows.nnz)
+    dense = rows.toarray()
+    if metric != "correlation":
+        return (*csr(rows), np.zeros(n)), dense
+    means = dense.mean(axis=1)
+    lengths = np.linalg.norm(dense - means[:, None], axis=1)
+    cells, columns, starts = csr(rows)
+    return (cells / np.repeat(lengths, np.diff(starts)), columns, starts, means / lengths), dense
+
+
+@pytest.mark.parametrize("metric", MERGED)
+def test_sparse_rows_in_the_columns_that_either_has(metric, rng):
+    (p, named), name = MERGED[metric], metric.split()[0]
+    (left, X), (right, Y) = (merged_rows(metric, rng, n) for n in (9, 31))
+    expected = cdist(X, Y, named, **({"p": p} if named == "minkowski" else {}))
+    out, back = np.full((9, 31), np.nan), np.full((31, 9), np.nan)
+    _native.merged_cell_block(*left, *right, 23, name, p, out)
+    _native.merged_cell_block(*right, *left, 23, name, p, back)
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-8 if metric == "jensenshannon" else 1e-14)
+    np.testing.assert_array_equal(out, back.T)
+    indices = rng.integers(0, 31, (9, 6)).astype(np.int32)
+    listed = np.empty((9, 6))
+    _native.merged_cell_lists(*left, *right, 23, name, p, indices, listed)
+    np.testing.assert_array_equal(listed, np.take_along_axis(out, indices, axis=1))
+    own = np.empty((31, 31))
+    _native.merged_cell_block(*right, *right, 23, name, p, own)
+    assert not own.diagonal().any()
+    cells, columns, starts, origins = right
+    space = _native.MergedDescent(cells.astype(np.float32), columns, starts, origins.astype(np.float32), 23, name, p)
+    np.testing.assert_allclose(measured(space, 31), own, rtol=2e-5, atol=5e-4 if metric == "jensenshannon" else 2e-6)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 import lowdim
 import lowdim.scverse as ls
+from tests.oracles import load_expected, load_input
 
 
 class Cells:
@@ -238,6 +239,24 @@ def test_a_map_begins_around_the_places_of_groups(cells):
     del cells.uns["paga"]["pos"]
     with pytest.raises(KeyError, match=r"scanpy\.pl\.paga"):
         ls.umap(cells, init_pos="paga")
+
+
+def test_the_steps_have_the_numbers_of_scanpy():
+    made = Cells(np.log1p(load_input("cell_counts")[0]))
+    ls.pca(made, n_comps=10, dtype="float64")
+    ls.neighbors(made, n_neighbors=8)  # of 30 genes, not of components
+    ls.diffmap(made, n_comps=5)
+
+    def wanted(name):
+        return load_expected("scanpy_counts60", name)
+
+    np.testing.assert_allclose(abs(made.obsm["X_pca"]), abs(wanted("pca")), atol=1e-8)
+    np.testing.assert_allclose(made.uns["pca"]["variance"], wanted("variance"), rtol=1e-10)
+    for name, atol in (("distances", 1e-6), ("connectivities", 1e-3)):
+        i, j, values = wanted(name).T
+        theirs = sparse.csr_array((values, (i.astype(int) - 1, j.astype(int) - 1)), shape=(60, 60))
+        np.testing.assert_allclose(made.obsp[name].toarray(), theirs.toarray(), atol=atol)
+    np.testing.assert_allclose(made.uns["diffmap_evals"], wanted("diffmap_evals"), atol=1e-4)
 
 
 def test_on_anndata_beside_scanpy(tmp_path):

@@ -26,6 +26,7 @@ void bind_descent_spaces(nb::module_& m);
 void bind_gower_distances(nb::module_& m);
 void bind_local_patches(nb::module_& m);
 void bind_measured_rows(nb::module_& m);
+void bind_merged_cells(nb::module_& m);
 void bind_nn_descent(nb::module_& m);
 void bind_rank_tally(nb::module_& m);
 void bind_ranks(nb::module_& m);

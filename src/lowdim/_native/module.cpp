@@ -50,6 +50,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_gower_distances(m);
   lowdim::bind_local_patches(m);
   lowdim::bind_measured_rows(m);
+  lowdim::bind_merged_cells(m);
   lowdim::bind_nn_descent(m);
   lowdim::bind_rank_tally(m);
   lowdim::bind_ranks(m);

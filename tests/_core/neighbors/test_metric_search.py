@@ -6,8 +6,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import haversine_distances
 
-from lowdim._core.distances import pairwise, with_params
-from lowdim._core.neighbors import nearest, within
+from lowdim._core.distances import CODED, comparable, pairwise, with_params
+from lowdim._core.neighbors import nearest, nn_descent, within
 from tests.native.test_metric_kernels import ruzicka
 
 COUNTED = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -104,6 +104,7 @@ def test_minkowski_with_a_power(p, rng):
 # ---- sparse rows --------------------------------------------------------------------------------------------
 
 OF_SPARSE = ("euclidean", "cosine", "manhattan", "hellinger", "sqeuclidean", "braycurtis", "ruzicka")
+MERGED = ("chebyshev", "canberra", "jensenshannon", "correlation", "counted hamming")
 
 
 def sparse_rows(metric, rng, n, d=300):
@@ -116,10 +117,11 @@ def sparse_rows(metric, rng, n, d=300):
     return sparse.csr_array(rows > 0 if metric in (*COUNTED, "hamming") else np.log1p(rows)).astype(float)
 
 
-@pytest.mark.parametrize("metric", [*OF_SPARSE, *COUNTED, "hamming"])
+@pytest.mark.parametrize("metric", [*OF_SPARSE, *COUNTED, *MERGED, "hamming", "minkowski"])
 def test_sparse_rows_are_compared_as_they_are(metric, rng):
     X = sparse_rows(metric, rng, 1300)
     dense = X.toarray()
+    metric = with_params("minkowski", {"p": 3}, "test") if metric == "minkowski" else metric.split()[-1]
     np.testing.assert_allclose(pairwise(X[:30], X[:50], metric), pairwise(dense[:30], dense[:50], metric), atol=1e-9)
     exact, nearly = (nearest(X, 8, metric=metric, approximate=approximate, n_jobs=1) for approximate in (False, True))
     wanted = nearest(dense, 8, metric=metric)
@@ -140,15 +142,47 @@ def test_rows_of_few_cells_and_many_columns_stay_sparse(rng):
     np.testing.assert_array_equal(nearest(X, 5, metric="jaccard").distances, np.sort(D, axis=1)[:, :5])
 
 
-@pytest.mark.parametrize("metric", ["chebyshev", "canberra", "jensenshannon", "correlation", "haversine"])
-def test_metrics_that_need_dense_rows_say_so(metric):
+def test_a_metric_that_needs_dense_rows_says_so():
     X = sparse.csr_array(np.arange(1.0, 11.0).reshape(5, 2))
     for call in (
-        lambda: nearest(X, 1, metric=metric, owner="Isomap"),
-        lambda: pairwise(X, None, metric, owner="Isomap"),
+        lambda: nearest(X, 1, metric="haversine", owner="Isomap"),
+        lambda: pairwise(X, None, "haversine", owner="Isomap"),
     ):
         with pytest.raises(ValueError, match=r"Isomap: .*X\.toarray\(\)"):
             call()
+
+
+def test_sparse_rows_that_are_constant_have_no_correlation():
+    X = sparse.csr_array(np.array([[1.0, 0.0, 3.0], [2.0, 2.0, 2.0], [0.0, 1.0, 0.0]]))
+    with pytest.raises(ValueError, match=r"rows that are not constant; all cells of row 1 of X are 2"):
+        nearest(X, 1, metric="correlation")
+    single = sparse.csr_array(np.array([[1.0, 0.0, 3.0], [2.0, 0.0, 6.0], [0.0, 1.0, 0.0]], np.float32))
+    D = pairwise(single, None, "correlation")
+    assert D.dtype == np.float32
+    np.testing.assert_allclose(D, cdist(single.toarray(), single.toarray(), "correlation"), atol=1e-6)
+
+
+# ---- numbers and categories ---------------------------------------------------------------------------------
+
+
+def test_neighbours_of_mixed_rows_by_descent(rng):
+    """Numbers, categories and missing cells: nearly all neighbours, at the distances of the exact search."""
+    n, k = 1500, 10
+    families_of = rng.integers(0, 12, n)
+    centres = rng.normal(size=(12, 5)) * 3
+    numbers = centres[families_of] + rng.normal(size=(n, 5)) * 0.5
+    numbers[rng.random((n, 5)) < 0.1] = np.nan
+    table = np.empty((n, 8), dtype=object)
+    table[:, :5] = numbers
+    for j in range(5, 8):
+        choice = np.where(rng.random(n) < 0.8, families_of, rng.integers(0, 12, n))
+        table[:, j] = [f"kind {value}" for value in choice]
+    X = comparable(table, "gower", "test")[0]
+    for dtype in (np.float64, np.float32):
+        exact, nearly = (nearest(X.astype(dtype), k, metric=CODED, approximate=a, n_jobs=1) for a in (False, True))
+        assert (nearly.distances <= exact.distances[:, -1:] + 1e-9).mean() > 0.97
+        both = nearly.indices == exact.indices
+        np.testing.assert_array_equal(nearly.distances[both], exact.distances[both])
 
 
 @pytest.mark.parametrize("metric", ["braycurtis", "jaccard", "jensenshannon"])
@@ -156,6 +190,17 @@ def test_sparse_rows_outside_the_domain_are_refused(metric):
     X = sparse.csr_array(np.array([[1.0, 0.0], [0.0, -2.0], [0.0, 3.0]]))
     with pytest.raises(ValueError, match=f"metric='{metric}' must get .*; got -2 in row 1, column 1 of X"):
         nearest(X, 1, metric=metric)
+
+
+def test_projected_rows_have_more_trees_the_more_there_are():
+    """Two near rows are in one leaf the more rarely; dense rows keep four trees."""
+
+    class Rows:
+        def __init__(self, n, projected):
+            self.n, self.projected = n, projected
+
+    assert [nn_descent._trees(Rows(n, True)) for n in (2_000, 25_000, 100_000, 1_000_000)] == [4, 4, 8, 14]
+    assert nn_descent._trees(Rows(1_000_000, False)) == 4
 
 
 # ---- radius, and what is said -------------------------------------------------------------------------------

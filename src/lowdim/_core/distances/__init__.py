@@ -2,9 +2,10 @@
 
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise, refusal_of_sparse
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
-from lowdim._core.distances.compiled import BitRows, LoopRows, SparseRows, Table, csr_parts, table_of
+from lowdim._core.distances.compiled import BitRows, GowerRows, LoopRows, SparseRows, Table, csr_parts, table_of
 from lowdim._core.distances.domains import all_equal, check_domain, check_function, is_limited
 from lowdim._core.distances.gower import Gower, comparable, fitted_categories, fitted_orders
+from lowdim._core.distances.merged import MergedRows
 from lowdim._core.distances.metrics import (
     CODED,
     GOWER,
@@ -37,7 +38,9 @@ __all__ = [
     "OWN",
     "BitRows",
     "Gower",
+    "GowerRows",
     "LoopRows",
+    "MergedRows",
     "Metric",
     "Moved",
     "ParametricMetric",

@@ -75,7 +75,7 @@ def pairwise(
     """
     metric = _usable(metric, squared, owner)
     Q, R = two_tables(X, Y, owner)
-    if (form := moved(metric)) is not None:
+    if (form := moved(metric, Q)) is not None:
         return _moved_block(form, Q, R, metric, owner)
     if metric in ("euclidean", "cosine"):
         exponent = excess(R) if metric == "euclidean" else 0
@@ -170,10 +170,7 @@ def _measured(Q: Any, R: Any, metric: Metric, owner: str) -> np.ndarray:
 def refusal_of_sparse(metric: Metric, owner: str) -> ValueError:
     """The error for sparse rows under a metric that would need them dense."""
     known = ", ".join((*OWN, *(name for name, form in MOVED.items() if form.sparse), *OF_SPARSE))
-    which = " of True and False" if metric == "hamming" else ""
-    return ValueError(
-        f"{owner}: metric must be one of {known} for sparse rows{which}; got {metric!r}. Or pass X.toarray()."
-    )
+    return ValueError(f"{owner}: metric must be one of {known} for sparse rows; got {metric!r}. Or pass X.toarray().")
 
 
 def own_points(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,8 @@
 
 `table_of` makes one of two tables of rows. Its `block` and `listed` give distances in float64; a pair has the same bits
 in both. Dense rows are compared cell by cell (`LoopRows`), rows of True and False by the bits they share (`BitRows`),
-sparse rows by the cells they share (`SparseRows`).
+sparse rows by the cells they share (`SparseRows`) or in the columns that either has (`merged.MergedRows`), numbers and
+categories by their marks (`GowerRows`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-from lowdim._core.distances.metrics import RUZICKA, Metric, ParametricMetric
+from lowdim._core.distances.merged import MERGED, MergedRows
+from lowdim._core.distances.metrics import CODED, RUZICKA, Metric, ParametricMetric
 
 Array = np.ndarray
 
 LOOPS = ("braycurtis", "canberra", "chebyshev", "hamming", "jensenshannon", RUZICKA)  # and minkowski with its p
 PRESENCE = ("dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")  # of True and False
 OVERLAPS = ("braycurtis", RUZICKA)  # from the sums of two rows and of their lesser cells
-OF_SPARSE = (*PRESENCE, *OVERLAPS)
+OF_SPARSE = (*PRESENCE, *OVERLAPS, *(name for name in MERGED if name not in PRESENCE))
 
 _BLOCK = 1024  # rows that are packed at once
 
@@ -160,7 +162,29 @@ def csr_parts(rows: Any) -> tuple[Array, Array, Array]:
     return cells, columns, rows.indptr.astype(np.int64, copy=False)
 
 
-Table = LoopRows | BitRows | SparseRows
+@dataclass(frozen=True, eq=False)
+class GowerRows:
+    """Rows of numbers and categories, as `gower.Gower` makes tables of them."""
+
+    Q: Array
+    X: Array
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        """Distances of some rows of Q to some of X."""
+        Q, X = np.ascontiguousarray(self.Q[rows]), np.ascontiguousarray(self.X[columns])
+        out = np.empty((len(Q), len(X)), X.dtype)
+        _native.gower_rows(Q, X, out, 1)
+        return out.astype(np.float64, copy=False)
+
+    def listed(self, rows: slice, indices: Array) -> Array:
+        """Distances of some rows of Q to the rows of X that are listed for each."""
+        out = np.empty(indices.shape, self.X.dtype)
+        Q, X = np.ascontiguousarray(self.Q[rows]), np.ascontiguousarray(self.X)
+        _native.gower_lists(Q, X, np.ascontiguousarray(indices), out)
+        return out.astype(np.float64, copy=False)
+
+
+Table = LoopRows | BitRows | SparseRows | MergedRows | GowerRows
 
 
 def table_of(Q: Any, X: Any, metric: Metric) -> Table | None:
@@ -175,7 +199,7 @@ def table_of(Q: Any, X: Any, metric: Metric) -> Table | None:
 
     Returns
     -------
-    LoopRows, BitRows, SparseRows or None
+    LoopRows, BitRows, SparseRows, MergedRows, GowerRows or None
 
     Examples
     --------
@@ -186,7 +210,9 @@ def table_of(Q: Any, X: Any, metric: Metric) -> Table | None:
     """
     name, p = _name_and_power(metric)
     if sparse.issparse(X):
-        return _sparse_table(Q, X, name) if name in OF_SPARSE else None
+        return _sparse_table(Q, X, name, p) if name in (*OF_SPARSE, "minkowski") else None
+    if name == CODED:
+        return GowerRows(Q, X)
     if name in PRESENCE and (name != "hamming" or (_is_binary(Q) and _is_binary(X))):
         words = packed(X)
         return BitRows(words if Q is X else packed(Q), words, X.shape[1], name)
@@ -205,11 +231,11 @@ def _is_binary(rows: Any) -> bool:
     return bool(((cells[:16] == 0) | (cells[:16] == 1)).all()) and bool(((cells == 0) | (cells == 1)).all())
 
 
-def _sparse_table(Q: Any, X: Any, name: str) -> Table | None:
+def _sparse_table(Q: Any, X: Any, name: str, p: float) -> Table:
     if name in OVERLAPS:
         return SparseRows(Q, X, name, overlap=True)
-    if name == "hamming" and not (_is_binary(Q) and _is_binary(X)):
-        return None
+    if name not in PRESENCE or (name == "hamming" and not (_is_binary(Q) and _is_binary(X))):
+        return MergedRows(Q, X, name, p)
     (n, d), stored = X.shape, X.nnz
     if d * n <= 64 * stored:  # fewer words than cells
         words = packed(X)

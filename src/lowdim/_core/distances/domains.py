@@ -118,8 +118,11 @@ def _constant(rows: Any, domain: Domain) -> Array:
     """Rows that a domain leaves no distance for: of shares those of zeros, of varied rows the constant ones."""
     if domain is SHARES:
         return np.asarray(rows.sum(axis=1)).ravel() == 0
-    if domain is VARIED and not sparse.issparse(rows):
-        return np.asarray(rows.max(axis=1) == rows.min(axis=1))
+    if domain is VARIED:
+        most, least = rows.max(axis=1), rows.min(axis=1)
+        if sparse.issparse(rows):
+            most, least = most.toarray().ravel(), least.toarray().ravel()
+        return np.asarray(most == least)
     return np.zeros(1, dtype=bool)
 
 

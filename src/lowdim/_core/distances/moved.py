@@ -2,7 +2,7 @@
 
 | metric | rows | distance |
 |---|---|---|
-| correlation | less their mean | cosine |
+| correlation | less their mean (sparse ones: `merged`) | cosine |
 | hellinger | square roots of their shares | Euclidean, over the square root of 2 |
 | haversine | places on a sphere of radius 1 | the angle 2 arcsin(D / 2) over the chord D |
 | sqeuclidean | as they are | Euclidean, squared |
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.distances.compiled import OF_SPARSE
 from lowdim._core.distances.domains import check_domain
 from lowdim._core.distances.metrics import HAVERSINE, HELLINGER, Metric
 
@@ -67,9 +68,13 @@ MOVED = {
 }
 
 
-def moved(metric: Metric) -> Moved | None:
-    """How a metric of that name is measured by another; None where it is not."""
-    return MOVED.get(metric) if isinstance(metric, str) else None
+def moved(metric: Metric, rows: Any) -> Moved | None:
+    """How a metric of that name is measured by another; None where it is not, or sparse rows have a loop of their own.
+
+    Centred rows would not be sparse any more.
+    """
+    form = MOVED.get(metric) if isinstance(metric, str) else None
+    return None if form is not None and sparse.issparse(rows) and metric in OF_SPARSE else form
 
 
 def moved_rows(form: Moved, rows: Any, metric: Metric, owner: str, name: str) -> Any:

@@ -1,8 +1,8 @@
-"""The rows of nearest-neighbour descent: what trees split, and what measures pairs, for every kind of row.
+"""The rows of nearest-neighbour descent: what trees split, and what measures pairs; dense rows.
 
-Trees split float32 rows along lines. Dense rows are split as they are or through a sketch (below); rows of bits and
-sparse rows through their projections onto random directions, where near rows stay near. Pairs are measured in float32
-by a compiled `DescentRows`, in an order of the rows in which neighbours share cache lines.
+Trees split float32 rows along lines. Dense rows are split as they are or through a sketch (below), others through
+projections (`descent_cells`). Pairs are measured in float32 by a compiled `DescentRows`, in an order of the rows in
+which neighbours share cache lines.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from lowdim import _native
-from lowdim._core.distances import BitRows, LoopRows, Metric, SparseRows, row_scales, scaled, squared_norms, table_of
+from lowdim._core.distances import LoopRows
 from lowdim._core.runtime import threads
 
 SKETCH = 128  # coordinates of a sketch: at 64, three times as many pairs (median) need a second look
 DIRECT = 192  # rows up to this length are their own sketches
-DIRECTIONS = 64  # random directions that sparse rows and rows of bits are projected onto, for the trees alone
 
 BLOCK = 1024  # rows of a block of numpy work
 
@@ -39,6 +37,10 @@ class Points(Protocol):
     def root(self) -> bool:
         """Whether the roots of what was measured are handed out."""
 
+    @property
+    def projected(self) -> bool:
+        """Whether the trees see projections of the rows: then more of them are needed, the more rows there are."""
+
     def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
         """Padded float32 rows for the trees; `whole`: all pairs are compared, so that these need no care."""
 
@@ -50,24 +52,6 @@ class Points(Protocol):
 
     def distances(self, indices: Array, values: Array) -> Array:
         """What the search has measured, as distances or as numbers in their order."""
-
-
-def points_of(X: Any, metric: Metric, n_jobs: int | None, owner: str) -> Points:
-    """The rows of a search under any metric that compiled loops know."""
-    if not sparse.issparse(X) and metric in ("euclidean", "cosine"):
-        return DensePoints.of(X, str(metric), n_jobs, owner)
-    if metric == "manhattan" and not sparse.issparse(X):
-        return LoopPoints.of(LoopRows(X, X, "manhattan"), owner)
-    if sparse.issparse(X) and metric in ("euclidean", "cosine", "manhattan"):
-        return _sparse_points(X, str(metric))
-    table = table_of(X, X, metric)
-    if isinstance(table, LoopRows):
-        return LoopPoints.of(table, owner)
-    if isinstance(table, BitRows):
-        return BitPoints(table, len(table.X))
-    if isinstance(table, SparseRows):
-        return SparsePoints(table.X, table.sums, table.overlap, table.name, table.X.shape[0])
-    raise ValueError(f"{owner}: metric must be one that compiled loops measure; got {metric!r}. Others: exact search.")
 
 
 # ---- dense rows --------------------------------------------------------------------------------------------
@@ -82,6 +66,7 @@ class DensePoints:
     zero: Array  # which rows have no direction
     metric: str
     n: int
+    projected = False
 
     @classmethod
     def of(cls, X: Array, metric: str, n_jobs: int | None, owner: str) -> DensePoints:
@@ -119,10 +104,11 @@ class DensePoints:
         return values / np.float32(self.scale)
 
 
-class _Unguessed:
+class Unguessed:
     """Rows whose numbers are handed out as they were measured."""
 
     root = False
+    projected = False
 
     def guess(self, lines: Array, order: Array) -> Any:
         """None: there is no bound that takes less time."""
@@ -134,7 +120,7 @@ class _Unguessed:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopPoints(_Unguessed):
+class LoopPoints(Unguessed):
     """Dense rows under a metric that is measured cell by cell."""
 
     rows: Array  # float32, the largest cell near 1
@@ -169,87 +155,6 @@ class LoopPoints(_Unguessed):
 
 
 _GAPS = ("manhattan", "chebyshev", "minkowski")  # metrics of the differences of cells alone
-
-
-# ---- rows of bits, sparse rows -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class BitPoints(_Unguessed):
-    """Rows of True and False, 64 columns to a word."""
-
-    table: BitRows
-    n: int
-
-    def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
-        """Rows of length 1, projected."""
-        directions = _directions_of(self.table.d, whole, stream)
-        lengths = np.sqrt(np.maximum(self.table.counts, 1.0)).astype(np.float32)
-        words = self.table.X.view(np.uint8)
-
-        def project(part: slice) -> Array:
-            cells = np.unpackbits(words[part], axis=1, count=self.table.d, bitorder="little").astype(np.float32)
-            return (cells @ directions) / lengths[part, None]
-
-        return _projected(project, self.n, directions.shape[1], n_jobs)
-
-    def space(self, lines: Array, order: Array) -> Any:
-        """The words, in order."""
-        counts = self.table.counts[order].astype(np.float32)
-        return _native.BitDescent(self.table.X[order], counts, self.table.d, self.table.name)
-
-
-@dataclass(frozen=True, eq=False)
-class SparsePoints(_Unguessed):
-    """Compressed sparse rows, measured by what they share."""
-
-    rows: Any
-    sums: Array
-    overlap: bool
-    formula: str
-    n: int
-
-    def lines(self, whole: bool, stream: np.random.Generator, n_jobs: int | None) -> Array:
-        """Rows of length 1, projected."""
-        units = scaled(self.rows, row_scales(self.rows, "cosine"), dtype=np.float32)
-        directions = _directions_of(self.rows.shape[1], whole, stream)
-        return _projected(lambda part: units[part] @ directions, self.n, directions.shape[1], n_jobs)
-
-    def space(self, lines: Array, order: Array) -> Any:
-        """The rows, in order."""
-        rows = self.rows[order]
-        parts = rows.data.astype(np.float32), rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
-        sums = self.sums[order].astype(np.float32)
-        return _native.SparseDescent(*parts, sums, rows.shape[1], self.overlap, self.formula)
-
-
-def _sparse_points(X: Any, metric: str) -> SparsePoints:
-    """Squared Euclidean distances from products, of rows of length 1 for cosine; manhattan from the lesser cells."""
-    n = X.shape[0]
-    if metric == "manhattan":
-        return SparsePoints(X, np.asarray(abs(X).sum(axis=1)).ravel(), True, "difference", n)
-    if metric == "cosine":
-        # A row of zeros is orthogonal to all others, as if it had a length.
-        return SparsePoints(scaled(X, row_scales(X, metric)), np.ones(n), False, "difference", n)
-    peak = float(np.abs(X.data).max(initial=0.0))
-    rows = X * math.ldexp(1.0, -math.frexp(peak)[1]) if peak else X
-    return SparsePoints(rows, squared_norms(rows), False, "difference", n)
-
-
-def _directions_of(d: int, whole: bool, stream: np.random.Generator) -> Array:
-    """Random directions; none where trees are not needed."""
-    count = 16 if whole else DIRECTIONS
-    return stream.standard_normal((d, count), dtype=np.float32)
-
-
-def _projected(project: Any, n: int, width: int, n_jobs: int | None) -> Array:
-    out = _aligned(n, width)
-
-    def fill(part: slice) -> None:
-        out[part] = project(part)
-
-    threads.map_rows(fill, n, BLOCK, n_jobs)
-    return out
 
 
 # ---- dense rows in single precision ------------------------------------------------------------------------
@@ -309,7 +214,7 @@ def _cosine_distances(indices: np.ndarray, squared: np.ndarray, zero: np.ndarray
     return distances
 
 
-def _aligned(n: int, width: int) -> np.ndarray:
+def aligned(n: int, width: int) -> np.ndarray:
     """Empty float32 rows that begin at a cache line, `width` rounded up to whole vectors of sixteen."""
     width = -(-width // 16) * 16
     raw = np.empty(n * width * 4 + 64, np.uint8)
@@ -320,7 +225,7 @@ def _aligned(n: int, width: int) -> np.ndarray:
 def padded(rows: np.ndarray, order: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
     """The rows in `order` (None: as they are), filled up with zeros."""
     n, d = rows.shape
-    out = _aligned(n, d)
+    out = aligned(n, d)
 
     def copy(part: slice) -> None:
         out[part, :d] = rows[part] if order is None else rows[order[part]]
@@ -335,7 +240,7 @@ def _sketch(rows: np.ndarray, stream: np.random.Generator, n_jobs: int | None) -
     n = rows.shape[0]
     with threads.single_blas():
         center, basis = _leading_basis(rows, stream)
-    out = _aligned(n, SKETCH)
+    out = aligned(n, SKETCH)
 
     def project(part: slice) -> None:
         rest = rows[part] - center

@@ -23,12 +23,14 @@ import numpy as np
 
 from lowdim import _native
 from lowdim._core.distances import Metric
-from lowdim._core.neighbors.descent_rows import Points, padded, points_of
+from lowdim._core.neighbors.descent_cells import points_of
+from lowdim._core.neighbors.descent_rows import Points, padded
 from lowdim._core.runtime import rng, threads
 
 # Chosen on MNIST (70,000 rows; 784 columns, and 50 principal coordinates): least time at a recall of 0.98.
 LEAF = 40  # fewest rows of a leaf; leaves are up to three times that
 TREES = 4
+FEW_TREES = 25_000  # so many rows that trees see through projections have as many trees as others
 SHORT, SHARE = 18, 0.4  # rounds keep max(SHORT, SHARE * k) neighbours per row, the last one k
 FEW = 1024  # so few rows are compared with all others, as are up to short**2: two links are about as many
 NAMED = 0.5  # rows that name a row, as a share of those it names
@@ -77,7 +79,7 @@ def nearest_by_descent(
     metric: Metric = "euclidean",
     n_jobs: int | None = None,
     random_state: Any = 0,
-    n_trees: int = TREES,
+    n_trees: int | None = None,
     short: int | None = None,
     max_iter: int = 12,
     tol: float = 0.01,
@@ -100,8 +102,9 @@ def nearest_by_descent(
     n_jobs : int, optional
         Threads.
     random_state : int, Generator or RandomState
-    n_trees : int
-        Trees of the start. More help where neighbours of neighbours lead nowhere, as in small clusters.
+    n_trees : int, optional
+        Trees of the start. More help where neighbours of neighbours lead nowhere, as in small clusters. None: 4; of
+        rows that trees see through projections 2 more each time that rows double beyond 25,000.
     short : int, optional
         Neighbours kept between rounds; None: max(18, 0.4 k).
     max_iter : int
@@ -126,11 +129,16 @@ def nearest_by_descent(
         search, keys = _plant(points, 0, 1, k, stream, n_jobs)
     else:
         depth = int(math.log2(0.75 * n / max(LEAF, short + 1)))  # the first split can be 40 to 60
-        search, keys = _plant(points, depth, n_trees, short, stream, n_jobs)
+        search, keys = _plant(points, depth, n_trees or _trees(points), short, stream, n_jobs)
         keys = _improve(search, keys, k, max_iter, tol)
     indices, distances = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
     _native.read_lists(keys, search.order, points.root, search.workers, indices, distances)
     return indices, points.distances(indices, distances)
+
+
+def _trees(points: Points) -> int:
+    """A projection keeps two near rows in one leaf the more rarely, the more often a tree splits (record 134)."""
+    return TREES + 2 * max(0, round(math.log2(points.n / FEW_TREES))) if points.projected else TREES
 
 
 def check_lists(n: int, k: int, owner: str) -> None:

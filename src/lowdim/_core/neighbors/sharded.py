@@ -102,7 +102,7 @@ def routed(block: Any, metric: Any, owner: str) -> Any:
         norms = np.sqrt(rows.multiply(rows).sum(axis=1)) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1)
         scale = 1 / np.maximum(np.asarray(norms).ravel(), 1e-300)
         return sparse.csr_array(rows.multiply(scale[:, None])) if sparse.issparse(rows) else rows * scale[:, None]
-    form = moved(metric)
+    form = moved(metric, rows)
     return rows if form is None else moved_rows(form, rows, metric, owner, "X")
 
 

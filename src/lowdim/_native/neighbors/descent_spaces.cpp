@@ -9,9 +9,9 @@
 #include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "neighbors/candidate_search.hpp"
+#include "neighbors/cells/shared_formulas.hpp"
+#include "neighbors/cells/shared_terms.hpp"
 #include "neighbors/float_row_distances.hpp"
-#include "neighbors/shared_formulas.hpp"
-#include "neighbors/shared_terms.hpp"
 
 namespace lowdim {
 

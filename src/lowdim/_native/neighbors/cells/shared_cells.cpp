@@ -7,8 +7,8 @@
 #include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
-#include "neighbors/shared_formulas.hpp"
-#include "neighbors/shared_terms.hpp"
+#include "neighbors/cells/shared_formulas.hpp"
+#include "neighbors/cells/shared_terms.hpp"
 
 namespace lowdim {
 

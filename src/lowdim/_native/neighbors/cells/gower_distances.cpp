@@ -13,18 +13,21 @@
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
+#include "neighbors/candidate_search.hpp"
 
 namespace lowdim {
 namespace {
 
 constexpr std::int64_t kTileRows = 2, kTileColumns = 16;
 
-// Columns by rows, kTileColumns rows side by side; rows that do not exist are zeros.
-template <class T>
-void pack_panel(const T* y, std::int64_t width, std::int64_t points, T* panel) {
+// Columns by rows, kTileColumns rows side by side; rows that do not exist are zeros. row(c): where row c begins.
+template <class T, class Row>
+void pack_panel(const Row& row, std::int64_t width, std::int64_t points, T* panel) {
   for (std::int64_t k = 0; k < width * kTileColumns; ++k) panel[k] = 0;
-  for (std::int64_t c = 0; c < points; ++c)
-    for (std::int64_t k = 0; k < width; ++k) panel[k * kTileColumns + c] = y[c * width + k];
+  for (std::int64_t c = 0; c < points; ++c) {
+    const T* y = row(c);
+    for (std::int64_t k = 0; k < width; ++k) panel[k * kTileColumns + c] = y[k];
+  }
 }
 
 template <class T, std::int64_t rows>
@@ -59,7 +62,7 @@ void gower_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
         std::vector<T> panel(static_cast<std::size_t>(width * kTileColumns));
         for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
           const std::int64_t points = std::min(kTileColumns, n - c);
-          pack_panel(y.data() + c * width, width, points, panel.data());
+          pack_panel([&](std::int64_t at) { return y.data() + (c + at) * width; }, width, points, panel.data());
           dispatch([&]() LOWDIM_INLINE {
             std::int64_t i = 0;
             for (; i + kTileRows <= b; i += kTileRows)
@@ -71,11 +74,60 @@ void gower_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
       });
 }
 
+// out[i, c]: the distance of row i of x to row indices[i, c] of y, with the bits that it has in a block.
+template <class T>
+void gower_lists(In2<T> x, In2<T> y, In2<std::int32_t> indices, Out2<T> out) {
+  const std::int64_t width = n_columns(x), q = width / 2, k = n_columns(indices);
+  require(n_columns(y) == width && width % 2 == 1 && n_rows(indices) == n_rows(x) && same_shape(out, indices));
+  require(all_below(indices, n_rows(y)));
+  parallel_for(n_rows(x), 16, 1, [&](std::int64_t first, std::int64_t last, auto) {
+    std::vector<T> panel(static_cast<std::size_t>(width * kTileColumns));
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t j = 0; j < k; j += kTileColumns) {
+        const std::int64_t points = std::min(kTileColumns, k - j);
+        const std::int32_t* listed = indices.data() + i * k + j;
+        pack_panel([&](std::int64_t at) { return y.data() + listed[at] * width; }, width, points, panel.data());
+        dispatch([&]() LOWDIM_INLINE {
+          gower_tile<T, 1>(x.data() + i * width, q, panel.data(), out.data() + i * k + j, k, points);
+        });
+      }
+  });
+}
+
+// The rows of a nearest-neighbour descent.
+class GowerSpace : public Space {
+ public:
+  explicit GowerSpace(In2<float> table) : table_(table) {
+    require(n_rows(table) <= most_numbered && n_columns(table) % 2 == 1);
+  }
+
+  std::int64_t rows() const override { return n_rows(table_); }
+  std::int64_t pair_cost() const override { return 1 + n_columns(table_) / 4; }
+
+  void measure(std::int32_t row, const std::int32_t* ids, std::int64_t first, std::int64_t last, float* values,
+               std::vector<float>&) const override {
+    const std::int64_t width = n_columns(table_), q = width / 2;
+    std::vector<float> panel(static_cast<std::size_t>(width * kTileColumns));
+    for (std::int64_t c = first; c < last; c += kTileColumns) {
+      const std::int64_t points = std::min(kTileColumns, last - c);
+      pack_panel([&](std::int64_t at) { return table_.data() + ids[c + at] * width; }, width, points, panel.data());
+      dispatch([&]() LOWDIM_INLINE {
+        gower_tile<float, 1>(table_.data() + row * width, q, panel.data(), values + c, points, points);
+      });
+    }
+  }
+
+ private:
+  In2<float> table_;
+};
+
 template <class T>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
   m.def("gower_rows", &gower_rows<T>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
         "Gower's distances of the rows x to the rows y: cells, marks, and the distance where nothing is shared.");
+  m.def("gower_lists", &gower_lists<T>, "x"_a.noconvert(), "y"_a.noconvert(), "indices"_a.noconvert(),
+        "out"_a.noconvert(), nb::call_guard<WithoutGil>(), "The same for the rows of y that are listed for each row.");
 }
 
 }  // namespace
@@ -83,6 +135,9 @@ void bind_for(nb::module_& m) {
 void bind_gower_distances(nb::module_& m) {
   bind_for<float>(m);
   bind_for<double>(m);
+  using namespace nb::literals;
+  nb::class_<GowerSpace, Space>(m, "GowerDescent", "Rows of numbers and categories under Gower's distance.")
+      .def(nb::init<In2<float>>(), "table"_a.noconvert());
 }
 
 }  // namespace lowdim
