@@ -11,7 +11,8 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.gpu import devices, wide
+from lowdim._core.gpu import devices, linear_map, wide
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.gpu.moments import moments as device_moments
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
@@ -102,8 +103,8 @@ class PCA(PCADensity, Reducer):
         Called by the iterations that complete rows and by "nipals"; the solvers for complete rows do not call it.
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
-        is used for the covariance or Gram matrix of complete dense rows and for the products of "randomized"; the rest,
-        `transform` too, runs on the CPU.
+        is used for the covariance or Gram matrix of complete dense rows, for the products of "randomized", and where
+        rows are tensors on it for `transform` and `inverse_transform`; the rest runs on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solvers.
     n_jobs : int or None
@@ -189,6 +190,7 @@ class PCA(PCADensity, Reducer):
     }
     _sparse_rows = True
     _hole_policies = _COMPLETIONS
+    _stays = ("fit", "fit_transform", "transform", "inverse_transform")
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="randomized" with few components, or fit on an iterator of batches.'
@@ -282,7 +284,7 @@ class PCA(PCADensity, Reducer):
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights, self.device_ = self._check_weights(sample_weight, X), "cpu"
         if self.missing == "nipals" or self._incomplete:
-            self._keep(self._fit_incomplete(X, weights))
+            self._keep(self._fit_incomplete(on_host(X), weights))
         else:
             self._keep_spectrum(self._fit_complete(X, weights))
 
@@ -300,8 +302,12 @@ class PCA(PCADensity, Reducer):
         if solver == "covariance" and not sparse.issparse(X):
             moments, count = self._moments(X, weights), count_rows(X, weights)
             return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
-        wanted = Rows.of(X, weights, **settings), k, solver, self.tol, self.max_iter, generator(self.random_state)
         place = self._place(X) if solver in ("gram", "randomized") and not sparse.issparse(X) else None
+        if place is None or not isinstance(X, DeviceRows):
+            rows = Rows.of(on_host(X), weights, **settings)
+        else:
+            rows = devices.run(place, lambda on: Rows.there(on, X, weights, **settings), "PCA")
+        wanted = rows, k, solver, self.tol, self.max_iter, generator(self.random_state)
         return decompose(*wanted) if place is None else devices.run(place, lambda on: decompose(*wanted, on), "PCA")
 
     def _place(self, X: Any) -> Any:
@@ -315,7 +321,7 @@ class PCA(PCADensity, Reducer):
     def _moments(self, X: Any, weights: np.ndarray | None) -> Moments:
         place = self._place(X)
         if place is None:
-            return Moments.of(X, weights, n_jobs=self.n_jobs)
+            return Moments.of(on_host(X), weights, n_jobs=self.n_jobs)
         return Moments(*devices.run(place, lambda on: device_moments(on, X, weights), "PCA"))
 
     def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
@@ -444,6 +450,18 @@ class PCA(PCADensity, Reducer):
                 noise = self.explained_variance_, self.noise_variance_
                 Z[holes] = incomplete.place(X[holes], *model, *noise, n_jobs=self.n_jobs)
         return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
+
+    def _extend_there(self, X: DeviceRows) -> Any:
+        if self.solver_ == "nipals":
+            return devices.find(self.device, "PCA").tensor(np.ascontiguousarray(self._extend(X.host)))
+        A = self.components_.T if self.scale_ is None else self.components_.T / self.scale_[:, None]
+        A = A / np.sqrt(self.explained_variance_) if self.whiten else A
+        return devices.run(devices.find(self.device, "PCA"), lambda on: linear_map.scores(on, X, self.mean_, A), "PCA")
+
+    def _invert_there(self, Z: DeviceRows) -> Any:
+        B = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
+        B = B if self.scale_ is None else B * self.scale_
+        return devices.run(devices.find(self.device, "PCA"), lambda on: linear_map.rows_of(on, Z, self.mean_, B), "PCA")
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         if self.whiten:

@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.gpu.gaussian import needs as device_needs
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.inverse import LearnedInverse
-from lowdim._core.kernels import Kernel, make_kernel
+from lowdim._core.kernels import RBF, Kernel, make_kernel
 from lowdim._core.kernels.preimage import (
     PREIMAGE_METHODS,
     Span,
@@ -162,6 +163,7 @@ class KernelPCA(MarksBlocks, Reducer):
     }
     _sparse_rows = True
     _reads_holes = KernelHoles
+    _stays = ("fit", "fit_transform", "transform")
     _sums_stream = True
     _block_rows = 2**30  # `_extend` has blocks of its own
     _ways_out = (
@@ -235,9 +237,13 @@ class KernelPCA(MarksBlocks, Reducer):
     def _tiles(self, X: Any) -> Tiles:
         """The rows as products see them, on a GPU where one was asked for and has the kernel."""
         place = self._place(self.kernel_, X)
+        X = on_host(X) if place is None else X
         self.device_ = "cpu" if place is None else place.title
         parts = self._device_memory(*extent(X))
         return tiles_of(self.kernel_, X) if place is None else tiles_on(place, self.kernel_, X, parts, self._ways_out)
+
+    def _takes_tensors(self, step: str) -> bool:
+        return super()._takes_tensors(step) and (self.kernel == "rbf" or type(self.kernel) is RBF)
 
     def _place(self, kernel: Any, X: Any) -> Any:
         """The device for these rows; None: the CPU, also for small matrices and what a GPU has no kernels for."""
@@ -288,11 +294,11 @@ class KernelPCA(MarksBlocks, Reducer):
         place = devices.find(self.device, "KernelPCA")
         if place is not None and takes(self.kernel_, X) and takes(self.kernel_, self._rows):
             return scored(place, self.kernel_, self._rows, shifted(X, self._shift), self._extension)[0]
-        return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
+        return np.concatenate(self._each(shifted(on_host(X), self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
         """`work(kernel values to the rows b of the axes, slice)` for blocks of new rows."""
-        rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else self._rows
+        rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else on_host(self._rows)
         return each_block(tiles_of(self.kernel_, rows), X, work, self.n_jobs)
 
     @property
@@ -311,7 +317,7 @@ class KernelPCA(MarksBlocks, Reducer):
         """The axes as sums of images of the rows that are kept: all fitted ones, or few."""
         return Span(
             kernel=self.kernel_,
-            rows=self._rows.astype(np.float64),
+            rows=on_host(self._rows).astype(np.float64),
             axes=np.asarray(self.dual_coef_, dtype=np.float64),
             mean=np.asarray(self._mean_coef, dtype=np.float64),
             offset=np.asarray(self._extension.offset, dtype=np.float64),
