@@ -16,19 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lowdim._core import params, streams, validate
 from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
-from lowdim._core.gpu.device_rows import DeviceRows, on_host
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.reads_blocks import ReadsBlocks
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import listening
 from lowdim._core.runtime.rng import generator
+from lowdim._core.stays_on_device import StaysOnDevice
 from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native
 from lowdim._core.tables.equal_rows import placed_like
 from lowdim._core.tables.form import canonical, remember_columns
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import has_holes
-from lowdim._core.tables.tensors import as_rows_of
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -39,7 +39,7 @@ _FITTED = (
 )
 
 
-class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Reducer(StaysOnDevice, ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
     _rules: ClassVar[dict[str, params.Rule]] = {}  # of its own parameters; the others' are in `vocabulary`
@@ -55,7 +55,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
     _block_rows: ClassVar[int] = 2048  # new rows placed at a time
-    _stays: ClassVar[tuple[str, ...]] = ()  # steps for which rows in a tensor on a GPU stay there
     _reproduces_rows: ClassVar[bool] = False  # a network, which in other libraries takes the rows to reproduce as y
 
     # ---- what a method writes -------------------------------------------------------------------------------
@@ -67,8 +66,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     _places_rows: Any = True  # whether the fitted model can place new rows; some are of affinities or graphs alone
     _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
-    _extend_there: Any = None  # as `_extend` and `_invert`, of rows and coordinates that are on a device and stay there
-    _invert_there: Any = None
 
     @property
     def _takes_nan(self) -> bool:
@@ -212,8 +209,8 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
         """Coordinates of checked rows, with `options` for `_extend`; rows with the cells of fitted ones are these."""
-        if isinstance(X, DeviceRows) and self._extend_there is not None:
-            return validate.finite_there(self._extend_there(X), dtype, type(self).__name__)
+        if (there := self._placed_there(X, dtype)) is not None:
+            return there
         Z = threads.into_one_array(lambda rows: self._extend(X[rows], **options), X.shape[0], self._block_rows, dtype)
         by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
         if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
@@ -242,8 +239,8 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         if streams.is_lazy(Z):
             return self._inverted_lazily(Z, return_outside)
-        if isinstance(Z, DeviceRows):
-            return self._inverted_there(Z, return_outside)
+        if (there := self._inverted_there(Z, return_outside)) is not None:
+            return there
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
         name = type(self).__name__
         Z = validate.coordinates(Z, self._n_features_out, name, finite)
@@ -255,13 +252,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 
-    def _inverted_there(self, Z: DeviceRows, return_outside: bool) -> DeviceRows:
-        """Rows from coordinates on a device, of an exact inverse."""
-        name = type(self).__name__
-        if return_outside or Z.shape[1] != self._n_features_out or not np.isfinite(Z.largest):
-            return self.inverse_transform(Z.host, return_outside=return_outside)  # which says what is wrong
-        return validate.finite_there(self._invert_there(Z), Z.dtype, name, "rows")
-
     def _learned_inverse(self) -> Any:
         """Fitted on first use, then kept: many users never call it."""
         from lowdim._core.inverse import LearnedInverse
@@ -270,24 +260,11 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             self._inverse = LearnedInverse.fit(*self._placed_rows())
         return self._inverse
 
-    def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
-        validate.refuse_without_rows(self._rows, type(self).__name__)
-        rows = self._rows.toarray() if sparse.issparse(self._rows) else on_host(self._rows)
-        rows = rows if self._holes is None else self._holes.rows(rows)
-        places = self._fitted_places()
-        placed = np.isfinite(places).all(axis=1)
-        return places[placed], rows[placed]
-
     def _fitted_places(self) -> np.ndarray:
         """The embedding of the rows that were kept."""
         return self.embedding_ if self._sampled is None else self.embedding_[self._sampled]
 
     # ---- input ----------------------------------------------------------------------------------------------
-
-    def _takes_tensors(self, step: str) -> bool:
-        """Whether rows (or coordinates) in a tensor on a GPU stay there in `step`, such as "fit"."""
-        return step in self._stays and validate.stays_on_device(self)
 
     def _own_rows(self, X: Any) -> Any:
         """The rows to keep for `transform`, or None where only distances were given.
@@ -321,17 +298,11 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""
         accepts, metric = self._accepts(fitting), self._metric()
-        if isinstance(X, DeviceRows):
-            checked = validate.check_there(X, accepts)
-            if checked is not None:
-                validate_data(self, X, reset=fitting, skip_check_array=True)
-                if fitting and accepts.nan:
-                    self._incomplete = False
-                return checked.rows, checked.dtype
-            X = X.host
+        if (there := self._checked_there(X, accepts, fitting)) is not None:
+            return there
         if self._is_mixed():
             return self._check_mixed(X, accepts, fitting)
-        X = validate.refuse_foreign(X, accepts)
+        X = validate.refuse_foreign(on_host(X), accepts)
         X = self._items(X, accepts, fitting) if accepts.distances else X
         if not self._is_plain(X, fitting):
             with naming_text(X, accepts.owner, way=", or metric='gower' here" if accepts.mixed else ""):
@@ -427,7 +398,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Bytes.
         """
         self._check_parameters()
-        X = as_rows_of(self, X, "fit")
         from lowdim._core.memory_needs import needed
 
         return needed(self, X, device, step)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.local_weights import combined, local_weights
+from lowdim._core.gpu.places.local_weights import combined, local_weights
 
 if TYPE_CHECKING:
     from lowdim._core.neighbors import Neighbors

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from lowdim._core.extend import centred
 from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.linear_map import centred as centred_there
+from lowdim._core.gpu.places.linear_map import centred as centred_there
 from lowdim._core.gpu.wide import column_moments as device_moments
 from lowdim._core.gpu.wide import gram as device_gram
 from lowdim._core.gpu.wide import operator, transposed_product

@@ -172,7 +172,6 @@ class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # typ
     _rules: ClassVar = TSNE_RULES
     _sparse_rows = True
     _sparse_graphs = True
-    _stays = ("fit", "fit_transform", "transform")
     _ways_out = "Set a smaller perplexity: memory grows with n_samples x perplexity."
 
     def __init__(

@@ -209,7 +209,6 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[overri
     _rules: ClassVar = UMAP_RULES
     _sparse_rows = True
     _sparse_graphs = True
-    _stays = ("fit", "fit_transform", "transform")
     _ways_out = "Use fewer neighbours: memory grows with n_samples x n_neighbors."
 
     def __init__(

@@ -15,7 +15,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.gpu import devices, paths
-from lowdim._core.gpu.placing import by_squares, through_neighbors
+from lowdim._core.gpu.places.by_paths import by_squares, through_neighbors
 from lowdim._core.graph import geodesics, geodesics_on
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.iterate import Progress

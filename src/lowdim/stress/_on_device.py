@@ -10,7 +10,7 @@ import numpy as np
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.placing_by_stress import placed
+from lowdim._core.gpu.places.by_stress import placed
 from lowdim._core.gpu.stress import Table, keeps_table, needs, stress_pass, table_of_distances, table_of_rows
 from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._fit import Fitted, Settings, fit_in_units

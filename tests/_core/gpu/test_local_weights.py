@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowdim
-from lowdim._core.gpu.local_weights import local_weights
+from lowdim._core.gpu.places.local_weights import local_weights
 from lowdim._core.graph.local_fits import Patches, weights
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowdim
-from lowdim._core.gpu.placing_by_stress import placed
+from lowdim._core.gpu.places.by_stress import placed
 from lowdim.stress._placement import MAX_ITER
 
 

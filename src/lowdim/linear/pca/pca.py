@@ -11,15 +11,12 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.gpu import devices, linear_map, wide
+from lowdim._core.gpu import devices, wide
 from lowdim._core.gpu.device_rows import DeviceRows, on_host
-from lowdim._core.gpu.moments import moments as device_moments
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
-from lowdim._core.tables.arrays import extent
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear import _many_passes as many_passes
 from lowdim.linear._batches import stream_of_rows
@@ -40,12 +37,13 @@ from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._density import PCADensity
 from lowdim.linear.pca._fitted import FittedPCA
+from lowdim.linear.pca._on_device import OnDevice
 from lowdim.linear.pca._settings import IncompleteSettings
 
 _COMPLETIONS = ("regularized", "em", "nipals")
 
 
-class PCA(PCADensity, Reducer):
+class PCA(PCADensity, OnDevice, Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
@@ -190,7 +188,6 @@ class PCA(PCADensity, Reducer):
     }
     _sparse_rows = True
     _hole_policies = _COMPLETIONS
-    _stays = ("fit", "fit_transform", "transform", "inverse_transform")
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="randomized" with few components, or fit on an iterator of batches.'
@@ -309,20 +306,6 @@ class PCA(PCADensity, Reducer):
             rows = devices.run(place, lambda on: Rows.there(on, X, weights, **settings), "PCA")
         wanted = rows, k, solver, self.tol, self.max_iter, generator(self.random_state)
         return decompose(*wanted) if place is None else devices.run(place, lambda on: decompose(*wanted, on), "PCA")
-
-    def _place(self, X: Any) -> Any:
-        """The GPU, where one was asked for and has the memory; None: the CPU."""
-        place = devices.find(self.device, "PCA")
-        if place is not None:
-            devices.check_memory(place, self._device_memory(*extent(X)), "PCA", self._ways_out)
-            self.device_ = place.title
-        return place
-
-    def _moments(self, X: Any, weights: np.ndarray | None) -> Moments:
-        place = self._place(X)
-        if place is None:
-            return Moments.of(on_host(X), weights, n_jobs=self.n_jobs)
-        return Moments(*devices.run(place, lambda on: device_moments(on, X, weights), "PCA"))
 
     def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
         if sparse.issparse(X):
@@ -450,18 +433,6 @@ class PCA(PCADensity, Reducer):
                 noise = self.explained_variance_, self.noise_variance_
                 Z[holes] = incomplete.place(X[holes], *model, *noise, n_jobs=self.n_jobs)
         return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
-
-    def _extend_there(self, X: DeviceRows) -> Any:
-        if self.solver_ == "nipals":
-            return devices.find(self.device, "PCA").tensor(np.ascontiguousarray(self._extend(X.host)))
-        A = self.components_.T if self.scale_ is None else self.components_.T / self.scale_[:, None]
-        A = A / np.sqrt(self.explained_variance_) if self.whiten else A
-        return devices.run(devices.find(self.device, "PCA"), lambda on: linear_map.scores(on, X, self.mean_, A), "PCA")
-
-    def _invert_there(self, Z: DeviceRows) -> Any:
-        B = self.components_ * np.sqrt(self.explained_variance_)[:, None] if self.whiten else self.components_
-        B = B if self.scale_ is None else B * self.scale_
-        return devices.run(devices.find(self.device, "PCA"), lambda on: linear_map.rows_of(on, Z, self.mean_, B), "PCA")
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         if self.whiten:

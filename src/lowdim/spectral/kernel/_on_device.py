@@ -24,6 +24,17 @@ def takes(kernel: Any, X: Any) -> bool:
     return largest_of(X) < 2.0**50 and 1e-30 < kernel.gamma < 1e30
 
 
+class GaussianThere:
+    """A part of `KernelPCA`: rows in a tensor on a GPU stay there where the kernel is one that is computed there."""
+
+    _stays = ("fit", "fit_transform", "transform")
+    kernel: Any
+
+    def _takes_tensors(self, step: str) -> bool:
+        known = (isinstance(self.kernel, str) and self.kernel == "rbf") or type(self.kernel) is RBF
+        return known and bool(super()._takes_tensors(step))  # type: ignore[misc]
+
+
 @dataclass(frozen=True, eq=False)
 class DeviceTiles(Tiles):
     """The rows on a device, and their kernel matrix where it is kept."""

@@ -14,7 +14,7 @@ from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.gpu.gaussian import needs as device_needs
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.inverse import LearnedInverse
-from lowdim._core.kernels import RBF, Kernel, make_kernel
+from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import (
     PREIMAGE_METHODS,
     Span,
@@ -33,14 +33,14 @@ from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, n_lanes, tiles_of
-from lowdim.spectral.kernel._on_device import DeviceTiles, scored, takes, tiles_on
+from lowdim.spectral.kernel._on_device import DeviceTiles, GaussianThere, scored, takes, tiles_on
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
-class KernelPCA(MarksBlocks, Reducer):
+class KernelPCA(GaussianThere, MarksBlocks, Reducer):
     """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
@@ -163,7 +163,6 @@ class KernelPCA(MarksBlocks, Reducer):
     }
     _sparse_rows = True
     _reads_holes = KernelHoles
-    _stays = ("fit", "fit_transform", "transform")
     _sums_stream = True
     _block_rows = 2**30  # `_extend` has blocks of its own
     _ways_out = (
@@ -237,13 +236,9 @@ class KernelPCA(MarksBlocks, Reducer):
     def _tiles(self, X: Any) -> Tiles:
         """The rows as products see them, on a GPU where one was asked for and has the kernel."""
         place = self._place(self.kernel_, X)
-        X = on_host(X) if place is None else X
         self.device_ = "cpu" if place is None else place.title
         parts = self._device_memory(*extent(X))
         return tiles_of(self.kernel_, X) if place is None else tiles_on(place, self.kernel_, X, parts, self._ways_out)
-
-    def _takes_tensors(self, step: str) -> bool:
-        return super()._takes_tensors(step) and (self.kernel == "rbf" or type(self.kernel) is RBF)
 
     def _place(self, kernel: Any, X: Any) -> Any:
         """The device for these rows; None: the CPU, also for small matrices and what a GPU has no kernels for."""
@@ -298,7 +293,7 @@ class KernelPCA(MarksBlocks, Reducer):
 
     def _each(self, X: Any, work: Any) -> list[Any]:
         """`work(kernel values to the rows b of the axes, slice)` for blocks of new rows."""
-        rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else on_host(self._rows)
+        rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else self._rows
         return each_block(tiles_of(self.kernel_, rows), X, work, self.n_jobs)
 
     @property
