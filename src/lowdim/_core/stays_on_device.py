@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from lowdim._core.gpu.device_rows import DeviceRows, on_host
 class StaysOnDevice:
     """A part of `Reducer`, whose methods it calls."""
 
-    _stays: ClassVar[tuple[str, ...]] = ()  # steps for which rows stay, such as "fit"
+    _stays: tuple[str, ...] = ()  # steps for which rows stay, such as "fit"
     _extend_there: Any = None  # as `_extend` and `_invert`, of rows and coordinates that are on a device
     _invert_there: Any = None
     _incomplete: Any
@@ -39,7 +39,7 @@ class StaysOnDevice:
             self._incomplete = False
         return checked.rows, checked.dtype
 
-    def _placed_there(self, X: Any, dtype: np.dtype) -> DeviceRows | None:
+    def _placed_there(self, X: Any, dtype: np.dtype) -> Any:
         """Coordinates of rows on a device, where these stay there too."""
         if self._extend_there is None or not isinstance(X, DeviceRows):
             return None

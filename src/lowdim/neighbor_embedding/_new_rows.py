@@ -39,7 +39,7 @@ NO_ROWS = (
 class PlacesRows:
     """A part of estimators that place new rows on a GPU: many at once, as the push of the fitted ones is found once."""
 
-    _stays = ("fit", "fit_transform", "transform")
+    _stays: tuple[str, ...] = ("fit", "fit_transform", "transform")
     device: str
 
     @property

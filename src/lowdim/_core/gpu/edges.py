@@ -76,14 +76,14 @@ def orders(device: Device, starts: np.ndarray, ends: np.ndarray, lengths: np.nda
     return np.asarray(back.cpu().numpy()), np.asarray(order.cpu().numpy())
 
 
-def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
+def farthest(device: Device, X: Any, m: int, first: int) -> np.ndarray:
     """Row after row the one farthest from those chosen, by the differences of the cells.
 
     Parameters
     ----------
     device : Device
         Where to measure.
-    X : ndarray of shape (n, d)
+    X : ndarray, or rows on the device, of shape (n, d)
         The rows.
     m : int
         How many.
@@ -111,7 +111,7 @@ def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
     return np.asarray(chosen.cpu().numpy())
 
 
-def all_different(device: Device, X: np.ndarray) -> bool:
+def all_different(device: Device, X: Any) -> bool:
     """False where two rows have the same hash, as all equal rows do.
 
     Parameters

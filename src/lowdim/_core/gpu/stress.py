@@ -57,7 +57,7 @@ def keeps_table(device: Device, n: int, itemsize: int) -> bool:
     return n * n * itemsize <= SHARE * device.free() * 2 / 3
 
 
-def table_of_rows(device: Device, X: np.ndarray, *, keep: bool) -> Table:
+def table_of_rows(device: Device, X: Any, *, keep: bool) -> Table:
     """Euclidean distances, by the differences of the cells, in the precision of X.
 
     Parameters
@@ -89,7 +89,7 @@ def table_of_rows(device: Device, X: np.ndarray, *, keep: bool) -> Table:
     return _in_units(device, table, scale)
 
 
-def table_of_distances(device: Device, D: np.ndarray) -> Table:
+def table_of_distances(device: Device, D: Any) -> Table:
     """A symmetric table of known dissimilarities."""
     table = device.tensor(D)
     return _in_units(device, table if device.is_gpu else table.clone(), 1.0)

@@ -252,8 +252,7 @@ class Distinct:
         there = place if isinstance(X, DeviceRows) else None
         keys = np.arange(n) if given else hashes(X) if there is None else hashes_on(there, X)
         _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        found = (lambda other: same_rows(X, other)) if there is None else (lambda other: equal_on(there, X, other))
-        if len(first) == n or not found(first[kind]):
+        if len(first) == n or not (same_rows(X, first[kind]) if there is None else equal_on(there, X, first[kind])):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         order = np.argsort(first)
         number = np.empty(len(first), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from lowdim._core.tables.arrays import extent
 class OnDevice:
     """A part of `PCA`, whose attributes it reads."""
 
-    _stays = ("fit", "fit_transform", "transform", "inverse_transform")
+    _stays: tuple[str, ...] = ("fit", "fit_transform", "transform", "inverse_transform")
     device: str
     n_jobs: Any
     whiten: bool
-    _ways_out: Any
+    _ways_out: ClassVar[str]
     _device_memory: Any
     _extend: Any
 

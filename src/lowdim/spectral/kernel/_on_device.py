@@ -27,7 +27,7 @@ def takes(kernel: Any, X: Any) -> bool:
 class GaussianThere:
     """A part of `KernelPCA`: rows in a tensor on a GPU stay there where the kernel is one that is computed there."""
 
-    _stays = ("fit", "fit_transform", "transform")
+    _stays: tuple[str, ...] = ("fit", "fit_transform", "transform")
     kernel: Any
 
     def _takes_tensors(self, step: str) -> bool:
