@@ -24,7 +24,6 @@ MODELS = [
     lowdim.UMAP(max_iter=20),
     lowdim.Isomap(n_landmarks=100),
     lowdim.KernelPCA(3, n_landmarks=100),
-    lowdim.LLE(n_landmarks=300),
 ]
 
 
@@ -52,6 +51,17 @@ def test_pca_there_and_back():
     np.testing.assert_allclose(Z.cpu().numpy(), cpu, atol=2e-4)
     np.testing.assert_allclose(back.cpu().numpy(), model.inverse_transform(cpu), atol=2e-4)
     assert back.device == rows.device
+
+
+def test_new_rows_of_lle():
+    roll = lowdim.datasets.swiss_roll(2000, random_state=0).X
+    model = lowdim.LLE(device="cuda", random_state=0).fit(roll)
+    found, again = (model.transform(roll[:300] + 0.01) for _ in range(2))
+    np.testing.assert_array_equal(found, again)
+    there = model.transform(torch.from_numpy(roll[:300] + 0.01).to("cuda"))
+    np.testing.assert_array_equal(there.cpu().numpy(), found)
+    wanted = model.set_params(device="cpu").transform(roll[:300] + 0.01)
+    np.testing.assert_allclose(found, wanted, atol=1e-5 * np.ptp(wanted))
 
 
 def test_ranks_of_tensors():
