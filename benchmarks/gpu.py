@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from benchmarks import gpu_methods
+from benchmarks import gpu_methods, gpu_tensors
 from benchmarks.data import clusters, real
 from lowdim._core.gpu import devices
 from lowdim._core.neighbors import nearest
 
 SETS = (("pbmc3500_pcs", None), ("optdigits", None), ("usps", None), ("letter", None), ("mnist", 10_000))
-BIG, SEEDS = 10_000_000, 6
+SEEDS = 6
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -133,7 +133,7 @@ def _by_loss(found: Any) -> str:
     return f"KL {found.kl_divergence_:.3f}" + (f", {parts} components joined" if parts > 1 else "")
 
 
-def speed(place: Any, *, big: bool) -> list[str]:
+def speed(place: Any) -> list[str]:
     """Seconds of a warm run with all transfers, and the memory at the peak beside the estimate."""
     table = _Speed(place)
     mnist, million, one = real("mnist"), clusters(1_000_000, 50), clusters(1_000_000, 50, groups=1)
@@ -166,7 +166,7 @@ def speed(place: Any, *, big: bool) -> list[str]:
         lambda found: f"area {float(found):.4f}",
         warm=False,
     )
-    wide = np.random.default_rng(0).standard_normal((BIG // 10 if not big else BIG, 100), dtype=np.float32)
+    wide = np.random.default_rng(0).standard_normal((1_000_000, 100), dtype=np.float32)
     size = lowdim.PCA(10).estimate_memory(wide, device="cuda")
     model = lowdim.PCA(10, device="cuda")
     table.add("PCA", f"noise {len(wide):,} x 100", lambda: model.fit(wide), lambda _: "", size)
@@ -198,34 +198,53 @@ PAGE = Path(__file__).with_name("gpu_page.md")
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", help="tables to measure; none: write the page from those that are kept")
+    parser.add_argument(
+        "--tables", type=Path, nargs="*", default=[], help="files of kept tables; new ones go to the first"
+    )
     parser.add_argument("--write", type=Path, help="the page to write")
-    parser.add_argument("--tables", type=Path, help="a file for the tables, written after each")
-    parser.add_argument("--big", action="store_true", help="with tables of ten million rows")
     options = parser.parse_args()
-    place = devices.find("cuda", "benchmarks.gpu")
-    assert place is not None
-    warnings.simplefilter("ignore")
-    versions = f"lowdim {lowdim.__version__}, PyTorch {place.torch.__version__}, Python {platform.python_version()}"
-    cores = f"{place.torch.get_num_threads()} cores of the CPU"
-    tables = {"machine": f"{place.torch.cuda.get_device_name()}, {cores}; {versions}"}
-    parts: dict[str, Callable[[], list[str]]] = {
-        "speed": lambda: speed(place, big=options.big),
-        "methods": lambda: _table(gpu_methods.parity()),
-        "umap": umap_parity,
-        "parity": parity,
-        "cpu": against_cpu,
-    }
-    for name, work in parts.items():
-        tables[name] = _or_why_not(name, work)
-        if options.tables:
-            options.tables.write_text(json.dumps(tables, indent=1), encoding="utf-8")
+    tables: dict[str, str] = {}
+    for path in reversed([path for path in options.tables if path.exists()]):
+        tables |= json.loads(path.read_text(encoding="utf-8"))
+    if options.only is None or options.only:
+        warnings.simplefilter("ignore")
+        _measure(options.only, tables, options.tables[0] if options.tables else None)
     text = PAGE.read_text(encoding="utf-8")
     for name, found in tables.items():
         text = text.replace(f"{{{name}}}", found)
     if options.write:
         options.write.write_text(text, encoding="utf-8")
-    else:
+    elif not options.tables:
         sys.stdout.write(text)
+
+
+def _measure(only: list[str] | None, tables: dict[str, str], path: Path | None) -> None:
+    """Some tables, or all of them; each is kept as soon as it is there."""
+    place = devices.find("cuda", "benchmarks.gpu")
+    assert place is not None
+    versions = f"lowdim {lowdim.__version__}, PyTorch {place.torch.__version__}, Python {platform.python_version()}"
+    cores = f"{place.torch.get_num_threads()} cores of the CPU"
+    tables["machine"] = f"{place.torch.cuda.get_device_name()}, {cores}; {versions}"
+    parts: dict[str, Callable[[], list[str]]] = {
+        "speed": lambda: speed(place),
+        "tensors": lambda: _lines(place, gpu_tensors.speed),
+        "big": lambda: _lines(place, gpu_tensors.ten_million),
+        "methods": lambda: _table(gpu_methods.parity()),
+        "umap": umap_parity,
+        "parity": parity,
+        "cpu": against_cpu,
+    }
+    for name in parts if only is None else only:
+        tables[name] = _or_why_not(name, parts[name])
+        if path is not None:
+            path.write_text(json.dumps(tables, indent=1), encoding="utf-8")
+
+
+def _lines(place: Any, measure: Callable[[Any], None]) -> list[str]:
+    table = _Speed(place)
+    measure(table)
+    return table.lines
 
 
 def _or_why_not(name: str, work: Callable[[], list[str]]) -> str:

@@ -4,7 +4,7 @@
 const SAME = [
   "cluster group class",
   "missing nan na empty blank incomplete hole null",
-  "dissimilarity dissimilarities distance precomputed",
+  "dissimilarity dissimilarities distance precomputed proximity proximities",
   "row sample point observation case record",
   "column feature variable",
   "text string category categorical categories mixed",
@@ -19,11 +19,15 @@ const SAME = [
   "scanpy anndata scverse cell",
   "loadings weights coefficients",
   "fill impute imputation",
-  "slow fast speed cost time",
+  "slow fast speed cost time long",
   "normalise normalize standardise standardize scale",
   "choose which chooser pick",
   "real noise chance significant",
   "believe trust",
+  "undo inverse back reverse reconstruct",
+  "picture figure plot image chart",
+  "outlier outlying",
+  "license licence copyright",
 ].map((line) => line.split(" "));
 
 const FILLER = new Set("use get know run need want work make go tell find try give say way mean now can".split(" ")); // of questions, not of answers

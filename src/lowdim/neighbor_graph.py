@@ -13,6 +13,7 @@ from lowdim._core import params, validate
 from lowdim._core.distances import check_metric, with_params
 from lowdim._core.distances.domains import is_of_bits
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
 from lowdim._core.neighbors.sharded import nearest_in_shards, nearest_of_new
 from lowdim._core.runtime import memory
@@ -152,6 +153,10 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         found = self._nearest(self._checked(X, fitting=False))
         return self._graph(found.indices, found.distances)
 
+    def _takes_tensors(self, step: str) -> bool:
+        """Whether rows in a tensor on a GPU stay there."""
+        return validate.stays_on_device(self)
+
     def _nearest(self, queries: Any) -> Neighbors:
         metric = with_params(self.metric, self.metric_params, "NeighborGraph")
         if hasattr(self._rows, "gather"):
@@ -187,7 +192,12 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise ValueError("NeighborGraph: metric must measure rows; got 'precomputed', which is a graph already.")
         least = 2 if fitting else 1
         accepts = Accepts("NeighborGraph", by_function=callable(metric), sparse_rows=True, min_rows=least)
-        X = _stored(validate.refuse_foreign(X, accepts), metric)
+        if isinstance(X, DeviceRows):
+            checked = validate.check_there(X, accepts)
+            if checked is not None:
+                validate_data(self, X, reset=fitting, skip_check_array=True)
+                return checked.rows
+        X = _stored(validate.refuse_foreign(on_host(X), accepts), metric)
         with naming_text(X, accepts.owner):
             X = validate_data(
                 self,

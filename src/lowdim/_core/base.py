@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lowdim._core import params, streams, validate
 from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.reads_blocks import ReadsBlocks
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import listening
 from lowdim._core.runtime.rng import generator
+from lowdim._core.stays_on_device import StaysOnDevice
 from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native
 from lowdim._core.tables.equal_rows import placed_like
 from lowdim._core.tables.form import canonical, remember_columns
@@ -37,7 +39,7 @@ _FITTED = (
 )
 
 
-class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Reducer(StaysOnDevice, ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
     _rules: ClassVar[dict[str, params.Rule]] = {}  # of its own parameters; the others' are in `vocabulary`
@@ -86,7 +88,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X : array-like of shape (n_samples, n_features)
             The rows: numpy, pandas, polars, lists; or a Dask array or data frame or a pyarrow data set, of which
             methods on moments read every block, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
-            Tensors of PyTorch are seen as arrays; of those on a GPU, results are tensors there if `device` is a GPU.
+            Tensors of PyTorch are seen as arrays; those on a GPU stay there, with the results, if `device` is a GPU.
         y : None
             Ignored; there for pipelines.
 
@@ -207,6 +209,8 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
         """Coordinates of checked rows, with `options` for `_extend`; rows with the cells of fitted ones are these."""
+        if (there := self._placed_there(X, dtype)) is not None:
+            return there
         Z = threads.into_one_array(lambda rows: self._extend(X[rows], **options), X.shape[0], self._block_rows, dtype)
         by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
         if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
@@ -235,6 +239,8 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         if streams.is_lazy(Z):
             return self._inverted_lazily(Z, return_outside)
+        if (there := self._inverted_there(Z, return_outside)) is not None:
+            return there
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
         name = type(self).__name__
         Z = validate.coordinates(Z, self._n_features_out, name, finite)
@@ -253,15 +259,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if "_inverse" not in self.__dict__:
             self._inverse = LearnedInverse.fit(*self._placed_rows())
         return self._inverse
-
-    def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
-        validate.refuse_without_rows(self._rows, type(self).__name__)
-        rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
-        rows = rows if self._holes is None else self._holes.rows(rows)
-        places = self._fitted_places()
-        placed = np.isfinite(places).all(axis=1)
-        return places[placed], rows[placed]
 
     def _fitted_places(self) -> np.ndarray:
         """The embedding of the rows that were kept."""
@@ -301,9 +298,11 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""
         accepts, metric = self._accepts(fitting), self._metric()
+        if (there := self._checked_there(X, accepts, fitting)) is not None:
+            return there
         if self._is_mixed():
             return self._check_mixed(X, accepts, fitting)
-        X = validate.refuse_foreign(X, accepts)
+        X = validate.refuse_foreign(on_host(X), accepts)
         X = self._items(X, accepts, fitting) if accepts.distances else X
         if not self._is_plain(X, fitting):
             with naming_text(X, accepts.owner, way=", or metric='gower' here" if accepts.mixed else ""):

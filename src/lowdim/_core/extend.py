@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.places.local_weights import combined, local_weights
+
 if TYPE_CHECKING:
     from lowdim._core.neighbors import Neighbors
 
@@ -127,6 +131,20 @@ class NeighborWeights:
         """Coordinates of rows X, given the fitted `rows` and the neighbours among them."""
         w, patches = self._weights(X, rows, neighbors, n_jobs)
         return np.add.reduceat(w[:, None] * self.embedding[patches.members], patches.starts[:-1])
+
+    def there(self, device: Device, X: Any, rows: Any, neighbors: Neighbors) -> np.ndarray:
+        """As a call, on a device: rows X and the fitted `rows` are arrays, or on the device already."""
+        component = self.component_of[neighbors.indices[:, :1]]
+        use, near = self.component_of[neighbors.indices] == component, neighbors.indices
+        ridge = None if isinstance(self.ridge, str) else float(self.ridge)
+
+        def place(on: Device) -> np.ndarray:
+            w = local_weights(on, X, rows, near, use, ridge=ridge, rank=self.rank)
+            return combined(on, w, near, self.embedding)
+
+        Z = devices.run(device, place, "LLE")
+        Z[component[:, 0] < 0] = np.nan
+        return Z
 
     def matrix(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> Any:
         """The weights themselves, one row for each row of X and one column for each of `rows`."""

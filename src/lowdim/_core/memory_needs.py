@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import streams, validate
+from lowdim._core.tables.tensors import as_rows_of
 
 FAN_IN = 8  # records that one task adds, as in `streams.dask_blocks`
 STEPS = ("fit", "transform")
@@ -23,7 +24,7 @@ FITTED = 16  # bytes for a row that new ones are compared with, and row of a blo
 
 def needed(model: Any, X: Any, device: str, step: str) -> int:
     """Bytes, for rows or their shape; for a collection of Dask those of a worker."""
-    name = type(model).__name__
+    X, name = as_rows_of(model, X, "fit"), type(model).__name__
     if step not in STEPS:
         raise ValueError(f"{name}: step must be 'fit' or 'transform'; got {step!r}.")
     if streams.is_lazy(X):

@@ -23,6 +23,9 @@ from lowdim._core.distances import (
     pairwise,
 )
 from lowdim._core.distances.labelled import with_named_columns
+from lowdim._core.distances.with_holes import METRICS
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
@@ -138,6 +141,22 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
     return Checked(missing.with_room(X, largest), dtype, incomplete)
 
 
+def check_there(X: DeviceRows, accepts: Accepts) -> Checked | None:
+    """The same of rows on a device, where they are; None for what arrays are for: missing cells, too few rows."""
+    if not np.isfinite(X.largest) or X.shape[0] < accepts.min_rows:
+        return None
+    missing.refuse_scale(X.largest, accepts.owner)
+    return Checked(missing.with_room(X, X.largest), X.dtype, False)
+
+
+def stays_on_device(model: Any) -> bool:
+    """Whether dense rows in a tensor on a GPU may stay there: distances and the policy for missing cells are known."""
+    metric = getattr(model, "metric", "euclidean")
+    known = isinstance(metric, str) and metric in ("euclidean", "cosine")
+    plain = known and not getattr(model, "metric_params", None) and getattr(model, "missing", "error") not in METRICS
+    return plain and devices.find(model.device, type(model).__name__) is not None
+
+
 def alike(X: Any, rows: Any) -> Any:
     """New rows in the form of the fitted ones: dense or sparse. Where none were kept, as they are."""
     if rows is None or sparse.issparse(X) == sparse.issparse(rows):
@@ -218,6 +237,14 @@ def in_precision(Z: Any, dtype: np.dtype, owner: str, what: str = "coordinates")
             f"{owner}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so that its numbers are "
             f"near 1{', or pass float64' if dtype == np.float32 else ''}."
         )
+    return found
+
+
+def finite_there(Z: Any, dtype: np.dtype, owner: str, what: str = "coordinates") -> DeviceRows:
+    """`in_precision` for a tensor."""
+    found = DeviceRows(Z).astype(dtype, copy=False)
+    if found.size and not np.isfinite(found.largest):
+        in_precision(found.host, dtype, owner, what)
     return found
 
 

@@ -12,7 +12,10 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import centred
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.places.linear_map import centred as centred_there
+from lowdim._core.gpu.wide import column_moments as device_moments
 from lowdim._core.gpu.wide import gram as device_gram
 from lowdim._core.gpu.wide import operator, transposed_product
 from lowdim._core.runtime.notices import warn
@@ -42,16 +45,27 @@ class Rows:
     total_variance: float
 
     @classmethod
-    def of(cls, X: Any, weights: np.ndarray | None, *, scale: bool, ddof: int) -> Rows:
+    def _about(cls, X: Any, weights: np.ndarray | None, about: Any, *, scale: bool, ddof: int) -> Rows:
         weight_sum = X.shape[0] if weights is None else float(weights.sum())
-        mean, variance = mean_and_variance(X, weights)
+        mean, variance = about
         variance *= weight_sum / (weight_sum - ddof)
         divide = divisors(variance, mean, count_rows(X, weights), X.dtype) if scale else None
         variance = variance if divide is None else variance / divide**2
         return cls(X, mean, divide, weights, ddof, weight_sum - ddof, variance, float(variance.sum()))
 
-    def dense(self, dtype: Any = np.float64, part: slice = slice(None)) -> np.ndarray:
+    @classmethod
+    def there(cls, device: Device, X: DeviceRows, weights: np.ndarray | None, *, scale: bool, ddof: int) -> Rows:
+        """The same of rows on a device."""
+        return cls._about(X, weights, device_moments(device, X, weights), scale=scale, ddof=ddof)
+
+    @classmethod
+    def of(cls, X: Any, weights: np.ndarray | None, *, scale: bool, ddof: int) -> Rows:
+        return cls._about(X, weights, mean_and_variance(X, weights), scale=scale, ddof=ddof)
+
+    def dense(self, dtype: Any = np.float64, part: slice = slice(None)) -> Any:
         """Centred, scaled rows times the root of their weight."""
+        if isinstance(self.X, DeviceRows):
+            return centred_there(self.X, self.mean, self.scale, self.weights)
         X = self.X[part].toarray() if sparse.issparse(self.X) else self.X[part]
         X = centred(X, self.mean) if X.dtype == dtype else np.subtract(X, self.mean, dtype=dtype)
         if self.scale is not None:
@@ -172,7 +186,7 @@ def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.nda
     if not _lost_digits(found, wanted, n, d, X.dtype):
         return found
     spread = found.column_variances, found.total_variance
-    rows = Rows(X, found.mean, found.scale, weights, found.ddof, found.divisor, *spread)
+    rows = Rows(on_host(X), found.mean, found.scale, weights, found.ddof, found.divisor, *spread)
     try:
         return decompose(rows, k, "svd", 1e-8, 1, generator(0))
     except MemoryError:

@@ -11,7 +11,6 @@ from lowdim._core.gpu import cells
 from lowdim._core.gpu.affinities import Graph, calibrated, joint
 from lowdim._core.gpu.devices import BLOCK_BYTES, Device
 from lowdim._core.gpu.fuzzy import memberships, union
-from lowdim._core.gpu.moments import moments
 from lowdim._core.gpu.spectral import BASIS, labels_of, smoothest
 from lowdim._core.graph import Connected
 from lowdim._core.graph.connectivity import bridges, by_size
@@ -19,12 +18,11 @@ from lowdim._core.neighbors import SEARCH, Neighbors, device_lists
 from lowdim._core.neighbors.on_device import MANY
 from lowdim._core.neighbors.on_device import needs as neighbor_needs
 from lowdim._core.spectrum import fix_signs
+from lowdim._core.spectrum.principal_on_device import principal_places
 from lowdim.neighbor_embedding import _fuzzy, _init
 
-MOST_COLUMNS = 8192  # of a covariance matrix; rows that are longer are initialised on the CPU
 PAIR = 114  # bytes of a row and its neighbour where both directions are sorted, measured at 1 and 10 million rows
 LISTED = 50  # the same while neighbours of fewer rows are searched
-RESOLVED = 1e-8  # an eigenvalue below this part of the first may be rounding: the CPU decides the rank
 
 
 def gaussian(device: Device, X: Any, k: int, *, perplexity: Any, search: str, owner: str) -> tuple[Graph, float]:
@@ -41,21 +39,8 @@ def of_lists(device: Device, found: Neighbors, perplexity: Any) -> Graph:
 
 def principal(device: Device, X: Any, k: int) -> np.ndarray | None:
     """The first k principal components as `_init.principal` scales them; None where the CPU has to decide the rank."""
-    torch = device.torch
-    if sparse.issparse(X) or min(X.shape) <= k or X.shape[1] > MOST_COLUMNS:
-        return None
-    _, mean, scatter = moments(device, X)
-    unit = float(np.trace(scatter))
-    if not 1e-200 < unit < 1e200:
-        return None
-    values, vectors = torch.linalg.eigh(device.tensor(scatter / unit))
-    values, vectors = values.flip(0)[:k].cpu().numpy(), vectors.flip(1)[:, :k].cpu().numpy()
-    if values[-1] <= RESOLVED * max(values[0], 1e-300):
-        return None
-    loadings, center = device.tensor(fix_signs(vectors)), device.tensor(mean)
-    step = device.rows(16 * X.shape[1], len(X))
-    parts = (device.tensor(X[low : low + step]).double() for low in range(0, len(X), step))
-    return _init.scaled(np.concatenate([((part - center) @ loadings).cpu().numpy() for part in parts]))
+    found = None if sparse.issparse(X) else principal_places(device, X, k)
+    return None if found is None else _init.scaled(found)
 
 
 def needs(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:

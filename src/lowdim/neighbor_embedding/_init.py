@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import params
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.graph import components, laplacian
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
@@ -60,7 +61,7 @@ def computed(init: str, rows: Any, graph: Any, k: int, rng: np.random.Generator,
 
 def principal(X: Any, k: int, owner: str) -> np.ndarray:
     """The first k principal components; where the rank is smaller, further axes are powers of the first."""
-    dense = not sparse.issparse(X)
+    X, dense = on_host(X), not sparse.issparse(X)
     center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     with threads.single_blas():
         found = svd(X.astype(np.float64, copy=False) if dense else X, min(k, *X.shape), center=center, owner=owner)

@@ -12,7 +12,7 @@ from lowdim import _native
 from lowdim._core import params
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.new_rows import by_affinities, by_memberships
+from lowdim._core.gpu.places.on_fields import by_affinities, by_memberships
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
@@ -39,6 +39,7 @@ NO_ROWS = (
 class PlacesRows:
     """A part of estimators that place new rows on a GPU: many at once, as the push of the fitted ones is found once."""
 
+    _stays: tuple[str, ...] = ("fit", "fit_transform", "transform")
     device: str
 
     @property

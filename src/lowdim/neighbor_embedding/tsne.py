@@ -20,7 +20,7 @@ from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import extent
+from lowdim._core.tables.arrays import extent, is_placed
 from lowdim.neighbor_embedding import _affinity, _device_graph, _init, _new_rows
 from lowdim.neighbor_embedding._device_descent import DeviceEngine
 from lowdim.neighbor_embedding._gradient_descent import EXACT, TREE_DIMS, Engine, gradient_descent
@@ -241,7 +241,7 @@ class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # typ
             self._earlier = earlier
 
     def _embed(self, X: Any) -> np.ndarray:
-        X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
+        X = X if is_placed(X) else np.ascontiguousarray(X)  # the same sums for every layout
         place, earlier = devices.find(self.device, "TSNE"), self.__dict__.pop("_earlier", {})
         self.device_ = "cpu" if place is None else place.title
         self.recall_: float | None = None

@@ -18,7 +18,7 @@ from lowdim._core.manifold.components import beside
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import extent
+from lowdim._core.tables.arrays import extent, is_placed
 from lowdim.neighbor_embedding import (
     _affinity,
     _densities,
@@ -332,7 +332,7 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[overri
         rng = generator(self.random_state)
         given = None if self.a is None else (float(self.a), float(self.b))
         self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
-        X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
+        X = X if is_placed(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and (sparse.issparse(X) or not self._places_rows), device=place)
         rows, radii = same.pick(X, square=self._precomputed()), None
         target = target if self.target_weight > 0 else None

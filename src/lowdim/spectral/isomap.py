@@ -15,7 +15,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.gpu import devices, paths
-from lowdim._core.gpu.placing import by_squares, through_neighbors
+from lowdim._core.gpu.places.by_paths import by_squares, through_neighbors
 from lowdim._core.graph import geodesics, geodesics_on
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.iterate import Progress
@@ -161,6 +161,7 @@ class Isomap(MarksBlocks, JudgedMap, Reducer):
     }
     _sparse_rows = True
     _sparse_graphs = True
+    _stays = ("fit", "fit_transform", "transform")
     _most_rows: ClassVar[int] = 40_000  # whose geodesic distances take a few minutes on two cores
     _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."

@@ -12,6 +12,7 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import NeighborWeights
+from lowdim._core.gpu import devices
 from lowdim._core.graph import has_edges, neighbor_graph
 from lowdim._core.graph.local_fits import LLE_METHODS, Patches, alignment
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
@@ -84,6 +85,10 @@ class LLE(JudgedMap, Reducer):
         If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
         them; embed the largest (other rows are NaN); or raise an error. All but the last warn.
         At an edge that joins two components, the neighbourhoods of both ends are merged; the connection is weak.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for neighbours (Euclidean and cosine distances of complete rows) and for the placing of new rows; the
+        local fits and the eigenvectors are found on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the eigensolver and the model of missing cells.
     n_jobs : int or None
@@ -110,6 +115,8 @@ class LLE(JudgedMap, Reducer):
         Number of connected components of the neighbour graph, before joining.
     component_labels_ : ndarray of shape (n_samples,)
         The component of each row, 0 being the largest.
+    device_ : str
+        Where neighbours were searched.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
         With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
         whether each was removed (False where the graph would be disconnected without it).
@@ -140,6 +147,7 @@ class LLE(JudgedMap, Reducer):
         "n_landmarks": policy.rule(3),
     }
     _extension: Any
+    _stays = ("transform",)
     _unit_axes = True
     _crowding_advice = "Drop these, raise n_neighbors, or use another method."
     _ways_out = "Use fewer neighbours, or fit on a sample and transform the other rows."
@@ -159,6 +167,7 @@ class LLE(JudgedMap, Reducer):
         search="auto",
         missing="error",
         disconnected="bridge",
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -174,6 +183,7 @@ class LLE(JudgedMap, Reducer):
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -188,6 +198,7 @@ class LLE(JudgedMap, Reducer):
         )
         self._check_size(k)
         around = self._neighborhood(k)
+        self.device_ = "cpu" if around.device is None else around.device.title
         near = around.nearest(X, k)
         repair, graph = Repair(self.repair, self.n_components, self._holes), neighbor_graph(near)
         joined, suspicious = around.connected(X, self.disconnected, repair, first=same.first, graph=graph)
@@ -291,11 +302,20 @@ class LLE(JudgedMap, Reducer):
         return self._neighborhood(k if self.landmarks_ is None else min(k, self.n_components + SPARE))
 
     def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "LLE")
+        settings = k, None, self._distance(), self.search, self.n_jobs, "LLE"
+        return Neighborhood(*settings, devices.find(self.device, "LLE") if self._holes is None else None)
+
+    @property
+    def _block_rows(self) -> int:  # type: ignore[override]
+        return 2048 if self.device == "cpu" else 2**18
 
     def _extend(self, X: Any) -> np.ndarray:
         known: NeighborWeights = self._extension
-        return known(*self._around().for_weights(self._rows, X, self._holes, known.completed), self.n_jobs)
+        around = self._around()
+        if around.device is not None:
+            near = around.nearest(self._rows, min(around.n_neighbors, len(self._rows)), X)
+            return known.there(around.device, X, self._rows, near)
+        return known(*around.for_weights(self._rows, X, self._holes, known.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.embedding

@@ -9,11 +9,14 @@ import numpy as np
 
 from lowdim._core.distances import real_array
 from lowdim._core.extend import Nystrom
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
+from lowdim._core.gpu.devices import Device
 from lowdim._core.runtime import threads
 from lowdim._core.scaling.centring import inner_products
 from lowdim._core.scaling.classical import scale_rows
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.spectrum.eigenvalues import positive_part
+from lowdim._core.spectrum.principal_on_device import principal_places
 
 Array = np.ndarray
 Rows = Callable[[Array], Array]  # some rows -> their dissimilarities to all, in float64 and without unknown ones
@@ -22,8 +25,13 @@ ALL_UP_TO = 4000  # rows whose dissimilarities are all used; beyond, landmarks
 LANDMARKS = 1000
 
 
-def classical_of_rows(X: Any, r: int, rng: np.random.Generator) -> Array:
-    """Classical scaling of Euclidean distances: principal coordinates."""
+def classical_of_rows(X: Any, r: int, rng: np.random.Generator, device: Device | None = None) -> Array:
+    """Classical scaling of Euclidean distances: principal coordinates; of rows on a device, found there."""
+    if isinstance(X, DeviceRows) and device is not None:
+        there = principal_places(device, X, r)
+        if there is not None:
+            return there
+    X = on_host(X)
     return np.asarray(scale_rows(X, r, rng=rng, owner="MDS", quiet=True).place(X), dtype=np.float64)
 
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.places.by_stress import placed
 from lowdim._core.gpu.stress import Table, keeps_table, needs, stress_pass, table_of_distances, table_of_rows
 from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._fit import Fitted, Settings, fit_in_units
+from lowdim.stress._placement import MAX_ITER, StressPlacement
 
 Array = np.ndarray
 
@@ -69,7 +72,7 @@ class DevicePairs:
 
 def fit_on_device(place: Device, given: Dissimilarities, settings: Settings, kept_up_to: int, ways_out: str) -> Fitted:
     """The best of several runs on all pairs; without the square table where it does not fit the device."""
-    n, X = given.n, np.asarray(given.X)
+    n, X = given.n, given.X if isinstance(given.X, DeviceRows) else np.asarray(given.X)
     fits = keeps_table(place, n, X.itemsize)
     parts = needs(n, X.shape[1], X.itemsize)
     if not fits and given.metric is not None:
@@ -85,3 +88,9 @@ def fit_on_device(place: Device, given: Dissimilarities, settings: Settings, kep
         return replace(found, delta=kept, disparities=kept)
 
     return devices.run(place, fit, "MDS")
+
+
+def place_on_device(place: Device, X: Any, rows: Any, where: StressPlacement) -> Array:
+    """Coordinates of new rows by their Euclidean distances to the fitted ones."""
+    settings: dict[str, Any] = {"points": where.points, "unit": where.unit, "max_iter": MAX_ITER}
+    return where.scale * devices.run(place, lambda on: placed(on, X, rows, **settings), "MDS")

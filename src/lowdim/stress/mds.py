@@ -13,6 +13,7 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.stress import needs as device_needs
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -24,7 +25,7 @@ from lowdim.stress._initial import ALL_UP_TO, LANDMARKS, classical_of_rows, give
 from lowdim.stress._levels import LEVELS
 from lowdim.stress._majorize import n_pairs
 from lowdim.stress._monotone import TIES
-from lowdim.stress._on_device import fit_on_device
+from lowdim.stress._on_device import fit_on_device, place_on_device
 from lowdim.stress._placement import StressPlacement
 from lowdim.stress._solvers import STRESS_SOLVERS
 from lowdim.stress._stochastic import classical_of_landmarks, fit_stochastic
@@ -93,8 +94,9 @@ class MDS(Reducer):
         not yet rotated to its principal axes. Steps are numbered through over all starts.
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
-        is used for the passes over all pairs of dense rows (Euclidean distances) or of a complete square table, at
-        level "ratio" with ``loss="raw"`` and without weights; "auto" is "accelerated" there for any number of rows.
+        is used for the passes over all pairs of dense rows (Euclidean distances) or of a complete square table, and
+        for new rows, at level "ratio" with ``loss="raw"`` and without weights; "auto" is "accelerated" there for any
+        number of rows.
     random_state : int, generator or None
         Seed; the same int gives the same result. For random starts and drawn rows.
     n_jobs : int or None
@@ -153,7 +155,7 @@ class MDS(Reducer):
         "solver": params.one_of("auto", "stochastic", *STRESS_SOLVERS),
     }
     _sparse_rows = True
-    _block_rows = 256
+    _stays = ("fit", "fit_transform", "transform")
     _unknown_distances = True
     _ways_out = "level='ratio' with solver='stochastic' keeps no table of pairs; or fit on a sample and transform."
 
@@ -212,7 +214,8 @@ class MDS(Reducer):
 
     def _place(self, X: Any) -> Any:
         """The device of the fit; None: the CPU, also for what a GPU has no passes for."""
-        known = not (sparse.issparse(X) or self._holes is not None or np.isnan(X).any())
+        there = isinstance(X, DeviceRows)
+        known = there or not (sparse.issparse(X) or self._holes is not None or np.isnan(X).any())
         return self._found_device() if known else None
 
     def _found_device(self) -> Any:
@@ -240,7 +243,7 @@ class MDS(Reducer):
             power,
             None if elastic else self.weights,
             solver,
-            self._initial(X, solver, rng),
+            self._initial(X, solver, rng, place),
             self.n_init,
             self.max_iter,
             self.tol,
@@ -256,7 +259,7 @@ class MDS(Reducer):
             return self.solver
         return "accelerated" if n <= STORED_UP_TO or self.level != "ratio" else "stochastic"
 
-    def _initial(self, X: Any, solver: str, rng: np.random.Generator) -> Any:
+    def _initial(self, X: Any, solver: str, rng: np.random.Generator, place: Any) -> Any:
         """The first configuration as a function of the pairs, the different rows and the unit; None: random."""
         r = self.n_components
         if not isinstance(self.init, str):
@@ -265,7 +268,7 @@ class MDS(Reducer):
         if self.init == "random":
             return None
         if self._classical_of_rows():
-            return lambda pairs, members, unit: classical_of_rows(X, r, rng)[members] / unit
+            return lambda pairs, members, unit: classical_of_rows(X, r, rng, place)[members] / unit
         if solver == "stochastic":
             given = self._dissimilarities(X)
             return lambda pairs, members, unit: classical_of_landmarks(given, r, rng, unit)
@@ -384,7 +387,17 @@ class MDS(Reducer):
         """
         return report.permutation_test(self, X, n_draws, random_state)
 
+    def _takes_tensors(self, step: str) -> bool:
+        return super()._takes_tensors(step) and self._found_device() is not None
+
+    @property
+    def _block_rows(self) -> int:  # type: ignore[override]
+        return 256 if self.device == "cpu" else 2**30  # a GPU has blocks of its own
+
     def _extend(self, X: Any) -> np.ndarray:
+        place = None if sparse.issparse(X) or self._precomputed() or self._holes is not None else self._found_device()
+        if place is not None:
+            return place_on_device(place, X, self._rows, self._extension)
         D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="MDS")
         return self._extension(D, self.n_jobs)
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 import lowdim
 from lowdim._core.gpu.edges import all_different
-from lowdim._core.gpu.new_rows import FixedField
+from lowdim._core.gpu.places.on_fields import FixedField
 from lowdim.neighbor_embedding import _new_rows
 
 torch = pytest.importorskip("torch")
@@ -29,7 +29,7 @@ def test_the_field_of_fixed_points(cpu, dims, dof):
 
 
 def test_maps_too_wide_for_a_grid_are_summed(cpu, monkeypatch):
-    monkeypatch.setattr("lowdim._core.gpu.new_rows.MOST_NODES", 10)
+    monkeypatch.setattr("lowdim._core.gpu.places.on_fields.MOST_NODES", 10)
     field = FixedField(cpu, torch.tensor([[0.0, 0.0], [2.0, 0.0]]), 1.0)
     pushed, total = field.at(torch.tensor([[1.0, 1.0]], dtype=torch.float64))
     assert field.fields is None

@@ -12,6 +12,7 @@ from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.form import check_structure, refuse_ragged
+from lowdim._core.tables.tensors import as_array
 
 
 def precision(dtype: Any) -> np.dtype:
@@ -25,6 +26,7 @@ def real_array(X: Any, what: str) -> np.ndarray:
     What numpy would turn into numbers by losing something is refused: masks, imaginary parts, dates, text.
     """
     refuse_streams(X, what)
+    X = as_array(X)
     if np.ma.is_masked(X):
         raise ValueError(
             f"{what} has {np.ma.count_masked(X)} masked cells; masked cells are missing values; fill or drop them."

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.background import imported
 from lowdim._core.runtime.notices import warn
@@ -56,7 +57,8 @@ class Device:
         return kernels() if self.is_gpu else None
 
     def tensor(self, values: Any, dtype: Any = None) -> Any:
-        """An array (or tensor) on this device."""
+        """An array (or tensor, or rows in one) on this device."""
+        values = values.tensor if isinstance(values, DeviceRows) else values
         if isinstance(values, np.ndarray):
             values = self.torch.from_numpy(np.ascontiguousarray(values))
         return values.to(device=self.name, dtype=dtype)

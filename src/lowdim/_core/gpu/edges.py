@@ -76,14 +76,14 @@ def orders(device: Device, starts: np.ndarray, ends: np.ndarray, lengths: np.nda
     return np.asarray(back.cpu().numpy()), np.asarray(order.cpu().numpy())
 
 
-def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
+def farthest(device: Device, X: Any, m: int, first: int) -> np.ndarray:
     """Row after row the one farthest from those chosen, by the differences of the cells.
 
     Parameters
     ----------
     device : Device
         Where to measure.
-    X : ndarray of shape (n, d)
+    X : ndarray, or rows on the device, of shape (n, d)
         The rows.
     m : int
         How many.
@@ -111,7 +111,7 @@ def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
     return np.asarray(chosen.cpu().numpy())
 
 
-def all_different(device: Device, X: np.ndarray) -> bool:
+def all_different(device: Device, X: Any) -> bool:
     """False where two rows have the same hash, as all equal rows do.
 
     Parameters
@@ -125,6 +125,24 @@ def all_different(device: Device, X: np.ndarray) -> bool:
     -------
     bool
     """
+    found = _hashes(device, X).sort().values
+    return not bool((found[1:] == found[:-1]).any())
+
+
+def hashes_on(device: Device, X: Any) -> np.ndarray:
+    """A hash of each row, by which equal rows are found."""
+    return np.asarray(_hashes(device, X).cpu().numpy())
+
+
+def equal_on(device: Device, X: Any, other: np.ndarray) -> bool:
+    """Whether each row equals the other one given for it: different rows may have the same hash, if hardly ever."""
+    moved = np.flatnonzero(other != np.arange(len(other)))
+    step = device.rows(4 * X.itemsize * X.shape[1], len(moved))
+    parts = (moved[low : low + step] for low in range(0, len(moved), step))
+    return all(bool((device.tensor(X[part]) == device.tensor(X[other[part]])).all()) for part in parts)
+
+
+def _hashes(device: Device, X: Any) -> Any:
     torch, keys = device.torch, []
     factors = device.tensor(2 * generator(0).integers(2**62, size=X.shape[1], dtype=np.int64) + 1)
     for low in range(0, len(X), step := device.rows(16 * X.shape[1], len(X))):
@@ -132,8 +150,7 @@ def all_different(device: Device, X: np.ndarray) -> bool:
         bits = part.view(torch.int32 if part.element_size() == 4 else torch.int64).long()
         bits = (bits ^ ((bits >> 32) & HIGH)) * ODD
         keys.append(((bits ^ ((bits >> 32) & HIGH)) * factors).sum(dim=1))
-    found = torch.cat(keys).sort().values
-    return not bool((found[1:] == found[:-1]).any())
+    return torch.cat(keys)
 
 
 @dataclass(frozen=True, eq=False)

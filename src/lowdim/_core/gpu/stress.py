@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.gpu.coranking import squares
+from lowdim._core.gpu.device_rows import largest_of
 from lowdim._core.gpu.devices import BLOCK_BYTES, SHARE, Device
 
 COPIES = 6  # arrays of a block that exist at once, in double precision
@@ -56,7 +57,7 @@ def keeps_table(device: Device, n: int, itemsize: int) -> bool:
     return n * n * itemsize <= SHARE * device.free() * 2 / 3
 
 
-def table_of_rows(device: Device, X: np.ndarray, *, keep: bool) -> Table:
+def table_of_rows(device: Device, X: Any, *, keep: bool) -> Table:
     """Euclidean distances, by the differences of the cells, in the precision of X.
 
     Parameters
@@ -74,7 +75,7 @@ def table_of_rows(device: Device, X: np.ndarray, *, keep: bool) -> Table:
         Its largest value lies between 1 and 2, of a table that is not kept between 1/2 and 2 sqrt(d).
     """
     n = len(X)
-    scale = power_of_two(float(np.abs(X).max(initial=0.0))) or 1.0
+    scale = power_of_two(largest_of(X)) or 1.0
     rows = device.tensor(X)
     rows = (rows.double() / scale).to(rows.dtype)
     if not keep:
@@ -88,7 +89,7 @@ def table_of_rows(device: Device, X: np.ndarray, *, keep: bool) -> Table:
     return _in_units(device, table, scale)
 
 
-def table_of_distances(device: Device, D: np.ndarray) -> Table:
+def table_of_distances(device: Device, D: Any) -> Table:
     """A symmetric table of known dissimilarities."""
     table = device.tensor(D)
     return _in_units(device, table if device.is_gpu else table.clone(), 1.0)

@@ -8,11 +8,27 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.gpu import moments
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
 from lowdim._core.gpu.moments import MOST_COLUMNS
 
 COLUMNS = 2048  # of a product in single precision; their sums are made in double precision
 MOST_ROWS = 20_000  # of a Gram matrix on a device
+
+
+def column_moments(device: Device, X: DeviceRows, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each column, over the sum of the weights, from deviations in double precision."""
+    cells = device.tensor(X)
+    w = None if weights is None else device.tensor(weights, device.torch.float64)[:, None]
+    mean, total, parts = cells.new_zeros(X.shape[1]).double(), len(X) if w is None else float(w.sum()), []
+    step = device.rows(16 * X.shape[1], len(X))
+    for low in range(0, len(X), step):
+        part = cells[low : low + step].double()
+        mean += (part if w is None else part * w[low : low + step]).sum(dim=0) / total
+    for low in range(0, len(X), step):
+        gaps = (cells[low : low + step].double() - mean).square_()
+        parts.append((gaps if w is None else gaps * w[low : low + step]).sum(dim=0))
+    return tuple(np.asarray(part.cpu().numpy()) for part in (mean, sum(parts) / total))  # type: ignore[return-value]
 
 
 def gram(device: Device, X: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import as_rows, excess, over_power, pairwise
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.rng import generator
 
@@ -70,7 +71,7 @@ def bandwidth(
         raise ValueError(f"{owner}: rule must be one of {', '.join(RULES)}; got {rule!r}.")
     if power not in (1, 2):
         raise ValueError(f"{owner}: power must be 1 or 2; got {power!r}.")
-    X = as_rows(X, owner)
+    X = as_rows(_drawn_there(X, rule, max_rows, random_state) if isinstance(X, DeviceRows) else X, owner)
     if rule == "features":
         return 1.0 / X.shape[1]
     # Squares must stay in range: rows are divided by a power of two, where the distance scales with them.
@@ -87,6 +88,14 @@ def bandwidth(
         distances = _pair_distances(X, sample, metric, owner)
     typical = float((np.mean if rule == "mean" else np.median)(distances**power))
     return _scaled_back(1.0 / (power * typical), exponent * power, owner)
+
+
+def _drawn_there(X: DeviceRows, rule: str, most: int, random_state: Any) -> Any:
+    """The sample that a rule takes of rows on a device; all of them where it asks for more."""
+    if rule not in ("median", "mean") or X.shape[0] <= most:
+        return X
+    few = X[np.sort(generator(random_state).choice(X.shape[0], most, replace=False))].host
+    return few if (few != few[0]).any() else X
 
 
 def _scaled_back(gamma: float, power: int, owner: str) -> float:

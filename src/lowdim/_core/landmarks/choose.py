@@ -11,6 +11,7 @@ from scipy import sparse
 
 from lowdim._core.distances import as_rows, check_metric, excess, over_power, pairwise, row_pairs
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
 from lowdim._core.gpu.edges import farthest
 from lowdim._core.runtime.rng import generator
@@ -77,7 +78,7 @@ def choose(
         return draw.choice(n, int(m), replace=False)
     dense = not sparse.issparse(X) and isinstance(metric, str) and metric == "euclidean"
     if device is not None and dense and method == "farthest":
-        rows, start = as_rows(X, owner), int(draw.integers(n))
+        rows, start = X if isinstance(X, DeviceRows) else as_rows(X, owner), int(draw.integers(n))
         return devices.run(device, lambda on: farthest(on, rows, int(m), start), owner)
     first = None if weights is None else int(draw.choice(n, p=weights / weights.sum()))
     pick = _farthest if method == "farthest" else partial(_proportional, weights=weights)

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.edges import all_different
+from lowdim._core.gpu.edges import all_different, equal_on, hashes_on
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
 from lowdim._core.graph.detours import LEAST, LONGER, SEEN_FROM, short_circuits, unseen
 from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired, usual_degree
@@ -248,9 +249,10 @@ class Distinct:
         place = None if given or sparse.issparse(X) else device
         if place is not None and devices.run(place, lambda on: all_different(on, X), "equal rows"):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
-        keys = np.arange(n) if given else hashes(X)
+        there = place if isinstance(X, DeviceRows) else None
+        keys = np.arange(n) if given else hashes(X) if there is None else hashes_on(there, X)
         _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        if len(first) == n or not same_rows(X, first[kind]):
+        if len(first) == n or not (same_rows(X, first[kind]) if there is None else equal_on(there, X, first[kind])):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         order = np.argsort(first)
         number = np.empty(len(first), dtype=np.int64)

@@ -109,7 +109,7 @@ def nearest(
         if queries is None:
             remember(X, metric, approximate is not False, found)
         return found
-    search = open_search(X, queries, metric, owner)
+    search = open_search(X, queries, metric, owner) if device is None else on_device.opened(X, queries, metric, owner)
     check_k(k, search.X.shape[0], queries is None, owner, name)
     if queries is None and isfunction(metric):
         check_function(search.X, metric, owner)

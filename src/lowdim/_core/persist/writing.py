@@ -12,6 +12,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.persist import records
 from lowdim._core.persist.nodes import (
     DEEPEST,
@@ -35,6 +36,7 @@ class Writer:
         self._numbers: dict[int, int] = {}
 
     def node(self, value: Any, path: str, depth: int) -> Any:
+        value = on_host(value)
         if depth > DEEPEST:
             raise ValueError(f"save: {path} must be nested less than {DEEPEST} deep; it may contain itself.")
         if value is None or type(value) in (bool, str):

@@ -27,6 +27,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
 from lowdim._core.streams import is_lazy
 from lowdim._core.tables.brief import brief
+from lowdim._core.tables.tensors import as_points
 
 Array = NDArray[Any]
 Interval = tuple[float, float]
@@ -153,6 +154,8 @@ class Ranks:
             given = {"reference": (reference, "ambient"), "device": (device, "cpu")}
             return _in_blocks(X, embeddings, given, metric=metric, anchors=anchors, ks=ks, random_state=random_state)
         place = devices.find(device, "Ranks.of")
+        X = as_points(X, place is not None and metric == "euclidean" and reference == "ambient")
+        embeddings = {name: as_points(Z, place is not None) for name, Z in embeddings.items()}
         source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
         placed = {name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()}
         rows = choose_rows(source.n, anchors, random_state, EXACT_UP_TO if place is None else EXACT_ON_GPU)

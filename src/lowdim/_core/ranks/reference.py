@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from lowdim._core.distances import (
     real_sparse,
 )
 from lowdim._core.distances.labelled import labelled
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.graph import connect, geodesics, neighbor_graph
 from lowdim._core.graph.detours import ShortCircuits, short_circuits
 from lowdim._core.graph.repair import repaired
@@ -55,7 +57,7 @@ class Reference:
     block: Callable[[Array, bool], Array]
     pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
     columns: Callable[[Array, Array], Array] | None = None  # ordered like distances of rows to given rows, where cheap
-    points: Array | None = None  # rows whose Euclidean distances are ordered like these, where there are such
+    points: Any = None  # rows whose Euclidean distances are ordered like these, where there are such
     listed: Callable[[list[tuple[Array, Array]]], Array] | None = (
         None  # of rows to drawn ones, where rows are in blocks
     )
@@ -75,6 +77,8 @@ def reference_of(
         return X
     if not KINDS.accepts(reference):
         raise ValueError(f"{owner}: reference must be {KINDS.text}; got {shown(reference)}.")
+    if isinstance(X, DeviceRows):
+        return _there(X, "ambient") if np.isfinite(X.largest) else reference_of(X.host, owner=owner)
     X, metric = comparable(X, check_metric(metric, owner), owner)
     named = GOWER if metric == CODED else metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":
@@ -98,7 +102,9 @@ def embedding(Z: Any, n: int, owner: str) -> Reference:
     """Euclidean distances of an embedding of n rows."""
     if isinstance(Z, Reference):
         return Z
-    return euclidean(embedded_rows(Z, n, owner), "embedding")
+    if isinstance(Z, DeviceRows) and len(Z) == n and np.isfinite(Z.largest):
+        return _there(Z, "embedding")
+    return euclidean(embedded_rows(on_host(Z), n, owner), "embedding")
 
 
 def embedded_rows(Z: Any, n: int | None, owner: str) -> Array:
@@ -149,6 +155,21 @@ def euclidean(X: Array, name: str) -> Reference:
         return out
 
     return Reference(len(X), name, "euclidean", block, pairs, columns, scaled)
+
+
+def _there(X: DeviceRows, name: str) -> Reference:
+    """The same of rows on a device; where they are asked for on the CPU, of their copy."""
+    here = cache(lambda: euclidean(X.host, name))
+    points = DeviceRows(X.tensor * 2.0 ** -int(np.frexp(X.largest)[1]))
+    return Reference(
+        len(X),
+        name,
+        "euclidean",
+        lambda rows, order: here().block(rows, order),
+        lambda i, j: here().pairs(i, j),  # type: ignore[misc]
+        lambda rows, others: here().columns(rows, others),  # type: ignore[misc]
+        points,
+    )
 
 
 def _grown(lengths: Array, exponent: int) -> Array:

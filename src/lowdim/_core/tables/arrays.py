@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.gpu.device_rows import DeviceRows
+
 FLOATS = (np.float64, np.float32)
 
 
@@ -30,6 +32,11 @@ def native(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not X.dtype.isnative:
         return X.astype(X.dtype.newbyteorder("="))
     return X
+
+
+def is_placed(X: Any) -> bool:
+    """Whether rows have a layout of their own: sparse ones, and those on a device."""
+    return sparse.issparse(X) or isinstance(X, DeviceRows)
 
 
 def contiguous(value: Any) -> Any:

@@ -12,13 +12,11 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.gpu import devices, wide
-from lowdim._core.gpu.moments import moments as device_moments
+from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
-from lowdim._core.tables.arrays import extent
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear import _many_passes as many_passes
 from lowdim.linear._batches import stream_of_rows
@@ -39,12 +37,13 @@ from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._density import PCADensity
 from lowdim.linear.pca._fitted import FittedPCA
+from lowdim.linear.pca._on_device import OnDevice
 from lowdim.linear.pca._settings import IncompleteSettings
 
 _COMPLETIONS = ("regularized", "em", "nipals")
 
 
-class PCA(PCADensity, Reducer):
+class PCA(PCADensity, OnDevice, Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
@@ -102,8 +101,8 @@ class PCA(PCADensity, Reducer):
         Called by the iterations that complete rows and by "nipals"; the solvers for complete rows do not call it.
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
-        is used for the covariance or Gram matrix of complete dense rows and for the products of "randomized"; the rest,
-        `transform` too, runs on the CPU.
+        is used for the covariance or Gram matrix of complete dense rows, for the products of "randomized", and where
+        rows are tensors on it for `transform` and `inverse_transform`; the rest runs on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solvers.
     n_jobs : int or None
@@ -282,7 +281,7 @@ class PCA(PCADensity, Reducer):
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights, self.device_ = self._check_weights(sample_weight, X), "cpu"
         if self.missing == "nipals" or self._incomplete:
-            self._keep(self._fit_incomplete(X, weights))
+            self._keep(self._fit_incomplete(on_host(X), weights))
         else:
             self._keep_spectrum(self._fit_complete(X, weights))
 
@@ -300,23 +299,13 @@ class PCA(PCADensity, Reducer):
         if solver == "covariance" and not sparse.issparse(X):
             moments, count = self._moments(X, weights), count_rows(X, weights)
             return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
-        wanted = Rows.of(X, weights, **settings), k, solver, self.tol, self.max_iter, generator(self.random_state)
         place = self._place(X) if solver in ("gram", "randomized") and not sparse.issparse(X) else None
+        if place is None or not isinstance(X, DeviceRows):
+            rows = Rows.of(on_host(X), weights, **settings)
+        else:
+            rows = devices.run(place, lambda on: Rows.there(on, X, weights, **settings), "PCA")
+        wanted = rows, k, solver, self.tol, self.max_iter, generator(self.random_state)
         return decompose(*wanted) if place is None else devices.run(place, lambda on: decompose(*wanted, on), "PCA")
-
-    def _place(self, X: Any) -> Any:
-        """The GPU, where one was asked for and has the memory; None: the CPU."""
-        place = devices.find(self.device, "PCA")
-        if place is not None:
-            devices.check_memory(place, self._device_memory(*extent(X)), "PCA", self._ways_out)
-            self.device_ = place.title
-        return place
-
-    def _moments(self, X: Any, weights: np.ndarray | None) -> Moments:
-        place = self._place(X)
-        if place is None:
-            return Moments.of(X, weights, n_jobs=self.n_jobs)
-        return Moments(*devices.run(place, lambda on: device_moments(on, X, weights), "PCA"))
 
     def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
         if sparse.issparse(X):

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import Nystrom
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.runtime import threads
 from lowdim._core.scaling.centring import center_kernel
 from lowdim._core.spectrum import Eigenpairs, eigenpairs
@@ -162,7 +163,7 @@ def _sampled(tiles: Tiles, rng: np.random.Generator) -> Array:
 def _size(tiles: Tiles, rng: np.random.Generator) -> float:
     """An estimate of the largest eigenvalue of the centred kernel, from some rows."""
     some = _sampled(tiles, rng)
-    given = tiles.X[np.ix_(some, some)] if tiles.kernel.pairwise else tiles.kernel(tiles.X[some])
+    given = tiles.X[np.ix_(some, some)] if tiles.kernel.pairwise else tiles.kernel(on_host(tiles.X[some]))
     Kc, _ = center_kernel(np.asarray(given, dtype=np.float64))
     return float(np.abs(all_eigenvalues(Kc, owner=OWNER)).max()) * tiles.n / len(some)
 

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from lowdim import _native
 from lowdim._core.distances import LOSS, excess, origin, row_pairs, scaled, squared_norms
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.kernels import RBF, Kernel, Precomputed
 from lowdim._core.runtime import threads
 
@@ -96,6 +97,7 @@ class GaussianTiles(Tiles):
 
 def tiles_of(kernel: Kernel, X: Any) -> Tiles:
     """The kernel on the rows of X, prepared."""
+    X = on_host(X)
     if kernel.pairwise:
         ready = X.size == 0 or (type(kernel) is Precomputed and not sparse.issparse(X))
         return GivenTiles(kernel, X if ready else kernel(X))

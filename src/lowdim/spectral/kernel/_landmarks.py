@@ -10,6 +10,7 @@ import numpy as np
 
 from lowdim._core.distances import as_rows
 from lowdim._core.extend import Nystrom
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.kernels.preimage import shifted
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.in_stream import Marked
@@ -51,7 +52,7 @@ def nystrom(
     rows of a stream that can be read again, less `shift`.
     """
     X = tiles.X
-    few = tiles_of(tiles.kernel, X[basis])
+    few = tiles_of(tiles.kernel, on_host(X[basis]))
     root = _inverse_root(matrix(few, np.float64, n_jobs), X.dtype, rng)
     start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
     if marked is not None and marked.blocks is not None:

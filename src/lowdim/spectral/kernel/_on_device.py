@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.gpu import devices, gaussian
+from lowdim._core.gpu.device_rows import DeviceRows, largest_of
 from lowdim._core.gpu.devices import Device
 from lowdim._core.kernels import RBF
 from lowdim.spectral.kernel._kernel_tiles import Tiles
@@ -18,9 +19,20 @@ OWNER = "KernelPCA"
 
 def takes(kernel: Any, X: Any) -> bool:
     """Whether a GPU has this kernel: a Gaussian one of dense rows whose squares stay in range."""
-    if type(kernel) is not RBF or not isinstance(X, np.ndarray) or X.size == 0:
+    if type(kernel) is not RBF or not isinstance(X, (np.ndarray, DeviceRows)) or X.size == 0:
         return False
-    return bool(np.abs(X).max() < 2.0**50) and 1e-30 < kernel.gamma < 1e30
+    return largest_of(X) < 2.0**50 and 1e-30 < kernel.gamma < 1e30
+
+
+class GaussianThere:
+    """A part of `KernelPCA`: rows in a tensor on a GPU stay there where the kernel is one that is computed there."""
+
+    _stays: tuple[str, ...] = ("fit", "fit_transform", "transform")
+    kernel: Any
+
+    def _takes_tensors(self, step: str) -> bool:
+        known = (isinstance(self.kernel, str) and self.kernel == "rbf") or type(self.kernel) is RBF
+        return known and bool(super()._takes_tensors(step))  # type: ignore[misc]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +53,10 @@ class DeviceTiles(Tiles):
     @property
     def gamma(self) -> float:
         return float(self.kernel.gamma)  # type: ignore[attr-defined]
+
+    def diag(self) -> Array:
+        """k(x, x) of the fitted rows: of a Gaussian kernel 1."""
+        return np.ones(self.n)
 
     def product(self, Y: Array) -> Array:
         """K Y in float64 sums."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.device_rows import on_host
 from lowdim._core.gpu.gaussian import needs as device_needs
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.inverse import LearnedInverse
@@ -32,14 +33,14 @@ from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, n_lanes, tiles_of
-from lowdim.spectral.kernel._on_device import DeviceTiles, scored, takes, tiles_on
+from lowdim.spectral.kernel._on_device import DeviceTiles, GaussianThere, scored, takes, tiles_on
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
-class KernelPCA(MarksBlocks, Reducer):
+class KernelPCA(GaussianThere, MarksBlocks, Reducer):
     """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
@@ -288,7 +289,7 @@ class KernelPCA(MarksBlocks, Reducer):
         place = devices.find(self.device, "KernelPCA")
         if place is not None and takes(self.kernel_, X) and takes(self.kernel_, self._rows):
             return scored(place, self.kernel_, self._rows, shifted(X, self._shift), self._extension)[0]
-        return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
+        return np.concatenate(self._each(shifted(on_host(X), self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
         """`work(kernel values to the rows b of the axes, slice)` for blocks of new rows."""
@@ -311,7 +312,7 @@ class KernelPCA(MarksBlocks, Reducer):
         """The axes as sums of images of the rows that are kept: all fitted ones, or few."""
         return Span(
             kernel=self.kernel_,
-            rows=self._rows.astype(np.float64),
+            rows=on_host(self._rows).astype(np.float64),
             axes=np.asarray(self.dual_coef_, dtype=np.float64),
             mean=np.asarray(self._mean_coef, dtype=np.float64),
             offset=np.asarray(self._extension.offset, dtype=np.float64),
