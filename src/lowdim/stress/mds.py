@@ -385,8 +385,9 @@ class MDS(Reducer):
         return report.permutation_test(self, X, n_draws, random_state)
 
     def _extend(self, X: Any) -> np.ndarray:
-        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="MDS")
-        return self._extension(D, self.n_jobs)
+        if self._precomputed():
+            return self._extension(X, self.n_jobs)
+        return self._extension(pairwise(X, self._rows, metric=self._distance(), owner="MDS"), self.n_jobs)
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU, as `_memory`."""
