@@ -16,11 +16,11 @@ from lowdim._core.gpu import devices
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
 from lowdim._core.neighbors.sharded import nearest_in_shards, nearest_of_new
 from lowdim._core.runtime import memory
+from lowdim._core.runtime.foreign_tables import take_foreign
 from lowdim._core.streams import blocks_of, is_lazy
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
-from lowdim._core.tables.tensors import take_tensors
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -215,4 +215,4 @@ def _stored(X: Any, metric: Any) -> Any:
     return sparse.csr_matrix(X) if bytes_each and min(X.shape) > 0 and is_of_bits(metric) else X
 
 
-take_tensors(NeighborGraph)
+take_foreign(NeighborGraph)

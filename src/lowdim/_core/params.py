@@ -9,11 +9,14 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from itertools import zip_longest
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from lowdim._core.runtime.foreign_tables import in_known_form
 
 MOST = 2**31 - 1  # of a whole number without a bound of its own: compiled code counts in 32 bits
 
@@ -164,7 +167,7 @@ def checked(owner: str, **own: Rule) -> Callable[[F], F]:
     """Decorator of a public function: its rules, and those of `n_jobs`, `random_state`, `device` and flags.
 
     All are checked before any work. A flag is an argument whose default is True or False. Numbers of numpy become
-    Python's, as `check` makes them for estimators.
+    Python's, as `check` makes them for estimators, and tables of other libraries get a known form.
     """
 
     def decorate(function: F) -> F:
@@ -178,15 +181,18 @@ def checked(owner: str, **own: Rule) -> Callable[[F], F]:
         def inside(*args: Any, **options: Any) -> Any:
             given = dict(zip(names, args, strict=False)) | options
             check(owner, given, {name: rule for name, rule in rules.items() if name in given})
-            return function(*map(_scalar, args), **{name: _scalar(value) for name, value in options.items()})
+            placed = (_argument(value, f"{owner}: {name}") for value, name in zip_longest(args, names[: len(args)]))
+            named = {name: _argument(value, f"{owner}: {name}") for name, value in options.items()}
+            return function(*placed, **named)
 
         return cast(F, inside)
 
     return decorate
 
 
-def _scalar(value: Any) -> Any:
-    return plain(value) if isinstance(value, np.generic) else value
+def _argument(value: Any, what: str) -> Any:
+    """A number of numpy as Python's, tensors as arrays, tables of Arrow as data frames, anything else as it is."""
+    return plain(value) if isinstance(value, np.generic) else in_known_form(value, what)
 
 
 def shown(value: Any) -> str:

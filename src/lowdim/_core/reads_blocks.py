@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from lowdim._core import streams, validate
 from lowdim._core.runtime import memory
+from lowdim._core.runtime.foreign_tables import take_foreign
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.tensors import take_tensors
 
 
 class ReadsBlocks:
@@ -32,7 +32,7 @@ class ReadsBlocks:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        take_tensors(cls)
+        take_foreign(cls)
 
     def _comes_in_blocks(self, X: Any) -> bool:
         """Whether X is read in blocks."""
