@@ -54,7 +54,7 @@ def spoken(seconds: float) -> str:
 class Announcer:
     """Says on stderr what is to come and what is left, if `verbose`, and calls `progress`.
 
-    Where nobody watches, neither by `verbose` nor by `progress`, it warns before the first map if all of them take long.
+    Where nobody watches (neither `verbose` nor `progress`), it warns before the first map if all of them take long.
     """
 
     owner: str
