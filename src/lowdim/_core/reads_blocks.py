@@ -82,6 +82,7 @@ class ReadsBlocks:
         name, names = type(self).__name__, streams.column_names(X)
         if streams.is_stream(X):
             raise TypeError(f"{name}: partial_fit must get rows in memory; `fit` reads iterators, Arrow and Dask.")
+        streams.checked_block(batch, name)
         before = vars(self).get("_running")
         if before is None and hasattr(self, "_n_features_out"):
             raise ValueError(

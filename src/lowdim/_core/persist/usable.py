@@ -21,6 +21,7 @@ from lowdim._core.distances import Gower
 from lowdim._core.validate import leaves_rows_out
 
 _PROBED = 64  # fitted rows that a model is tried on
+FAR = 1e150  # of a coordinate: rows that are fitted are below 1e140
 
 
 def digest_of(model: Any, arrays: Mapping[str, np.ndarray]) -> str:
@@ -87,8 +88,9 @@ def _check_embedding(model: Any, embedding: Any, k: int) -> None:
         return
     if embedding.ndim != 2 or embedding.shape[1] != k:
         raise ValueError(f"the embedding has shape {embedding.shape}")
-    if np.isinf(embedding).any() or (np.isnan(embedding).any() and not leaves_rows_out(model)):
-        raise ValueError("the embedding has coordinates that are not finite")
+    largest = float(np.fmax.reduce(np.abs(embedding), axis=None, initial=0.0))
+    if largest > FAR or (np.isnan(embedding).any() and not leaves_rows_out(model)):
+        raise ValueError(f"the embedding has coordinates that are not finite, or as large as {largest:.0e}")
     if learns and len(model._fitted_places()) != model._rows.shape[0]:
         raise ValueError(f"the embedding has {len(embedding)} rows, which are not the fitted ones")
 

@@ -87,11 +87,13 @@ def takes_foreign(method: Callable[..., Any]) -> Callable[..., Any]:
         found = method(self, in_known_form(X, f"{owner}: X"), *rest, **named)
         return like(found, X, getattr(self, "device", "cpu"))
 
+    inside.takes_foreign = True  # type: ignore[attr-defined]
     return inside
 
 
 def take_foreign(cls: type) -> None:
-    """The methods that a class of estimators defines take such tables from now on."""
-    for name in ("fit", "fit_transform", "transform", "inverse_transform"):
-        if name in vars(cls):
-            setattr(cls, name, takes_foreign(vars(cls)[name]))
+    """The methods that a class of estimators has, of its own or of a part, take such tables from now on."""
+    for name in ("fit", "fit_transform", "partial_fit", "transform", "inverse_transform"):
+        method = getattr(cls, name, None)
+        if method is not None and not hasattr(method, "takes_foreign"):
+            setattr(cls, name, takes_foreign(method))
