@@ -24,6 +24,7 @@ from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
 from lowdim._core.tables.form import said_by
+from lowdim._core.tables.labels import numbered
 from lowdim.linear._batches import Sums, pair_of, rows_of
 from lowdim.linear._decompose import Rows
 
@@ -118,21 +119,11 @@ def encode(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             lost = int((~np.isfinite(y)).sum())
             raise ValueError(f"LDA: y must hold a label for each row; {lost} are NaN or infinite.")
-        classes, codes = _numbered(y)
+        classes, codes = numbered(y, "LDA")
         check_classification_targets(y)
     if classes.dtype == object and all(isinstance(name, str) for name in classes):
         classes = classes.astype(str)  # plain text, which a model file can hold
     return classes, codes
-
-
-def _numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        return np.unique(y, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y.tolist()})
-        raise TypeError(
-            f"LDA: y must hold labels of one kind, text or numbers, and none missing; got {', '.join(kinds)}."
-        ) from error
 
 
 def refuse_one(classes: np.ndarray) -> np.ndarray:

@@ -49,6 +49,17 @@ def target_of(y: Any, n: int, kind: str, owner: str) -> Target:
     return Target(~missing, codes.ravel() if classes else there.astype(np.float64), classes)
 
 
+def numbered(y: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted labels, and the number of each row's."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise TypeError(
+            f"{owner}: y must hold labels of one kind, text or numbers, and none missing; got {', '.join(kinds)}."
+        ) from error
+
+
 def _as_array(y: Any, n: int, owner: str) -> np.ndarray:
     try:
         return np.asarray(y)
