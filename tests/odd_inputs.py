@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 from scipy import sparse
 
 RNG = np.random.default_rng(20)
@@ -33,6 +34,23 @@ def _scaled(scale: float, dtype: Any = np.float64) -> np.ndarray:
 
 def _sparse() -> Any:
     return sparse.csr_array(np.where(_PLAIN > 1, _PLAIN, 0.0) * (np.arange(30)[:, None] % 4 > 0))
+
+
+def _with_parts(changed: Callable[[Any], dict[str, Any]]) -> Any:
+    """A good sparse table with other arrays inside, which scipy takes too."""
+    X = _sparse()
+    for name, part in changed(X).items():
+        setattr(X, name, part)
+    return X
+
+
+def _more(values: np.ndarray) -> np.ndarray:
+    return np.append(values, values[:2])
+
+
+def _stored_twice() -> Any:
+    X = _sparse()
+    return sparse.csr_array((np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
 
 
 # name -> table; made anew by each use, so that a changed table cannot hide in the next one.
@@ -62,14 +80,18 @@ TABLES: dict[str, Callable[[], Any]] = {
     "1e100": lambda: _scaled(1e100),
     "1e160": lambda: _scaled(1e160),
     "1e300": lambda: _scaled(1e300),
+    "largest floats": lambda: np.where(_PLAIN > 1, 1.0, -1.0) * np.finfo(float).max,
+    "one cell of 1e308": lambda: _with(1e308),
     "denormal": lambda: _scaled(1e-320),
     "float32 1e-40": lambda: _scaled(1e-40, np.float32),
     "float32 1e-20": lambda: _scaled(1e-20, np.float32),
     "float32 1e20": lambda: _scaled(1e20, np.float32),
     "float32 1e36": lambda: _scaled(1e36, np.float32),
     "float32 NaN": lambda: _with(np.nan, np.float32),
+    "float32 3e38": lambda: np.where(_PLAIN > 1, 3e38, -3e38).astype(np.float32),
     "float16": lambda: plain().astype(np.float16),
     "long double": lambda: plain().astype(np.longdouble),
+    "long double beyond float64": lambda: plain()[:, :3] * np.longdouble("1e400"),
     "infinity": lambda: _with(np.inf),
     "minus infinity": lambda: _with(-np.inf),
     "NaN": lambda: _with(np.nan),
@@ -83,6 +105,7 @@ TABLES: dict[str, Callable[[], Any]] = {
     "complex": lambda: plain() + 1j,
     "objects that are numbers": lambda: plain().astype(object),
     "objects that are not": lambda: np.array([[1.0, None, {}]] * 20, dtype=object),
+    "a whole number of 400 digits": lambda: np.array([[1.0, 10**400], [2.0, 3.0], [5.0, 4.0]] * 7, dtype=object),
     "text": lambda: np.array([["a", "b", "c"], ["d", "e", "f"]] * 10),
     "bytes": lambda: np.array([[b"a", b"b"]] * 20),
     "dates": lambda: np.array("2026-01-01", dtype="datetime64[D]") + np.arange(80).reshape(20, 4),
@@ -104,6 +127,14 @@ TABLES: dict[str, Callable[[], Any]] = {
     "sparse COO": lambda: _sparse().tocoo(),
     "sparse NaN": lambda: sparse.csr_array(_with(np.nan)),
     "sparse, no rows": lambda: sparse.csr_array((0, 4)),
+    "sparse, cells stored twice": lambda: _stored_twice(),
+    "sparse, values left over": lambda: _with_parts(lambda X: {"data": _more(X.data), "indices": _more(X.indices)}),
+    "sparse, small indices": lambda: _with_parts(lambda X: {"indices": X.indices.astype(np.uint8)}),
+    "sparse, one dimension": lambda: sparse.coo_array(_PLAIN[:, 0]),
+    "sparse objects": lambda: sparse.csr_array((np.array([1, 2], object), [0, 1], [0, 1, 2]), shape=(2, 4)),
+    "Arrow": lambda: pa.table({name: plain()[:, j] for j, name in enumerate("abcd")}),
+    "Arrow with nulls": lambda: pa.table({"a": [1.0, None, 3.0] * 7, "b": np.arange(21.0)}),
+    "Arrow batch": lambda: pa.RecordBatch.from_pydict({name: plain()[:, j] for j, name in enumerate("abcd")}),
     "pandas with NA": lambda: pd.DataFrame({"a": pd.array([1, None, 3] * 7, dtype="Int64"), "b": np.arange(21.0)}),
     "pandas nullable": lambda: pd.DataFrame(plain()).convert_dtypes(),
     "pandas with text": lambda: pd.DataFrame({"a": ["x", "y"] * 10, "b": np.arange(20.0)}),

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import lowdim
+from tests import odd_inputs as odd
 
 ROWS = np.random.default_rng(3).normal(size=(90, 4)) @ np.random.default_rng(4).normal(size=(4, 4)) + 1e3
 LABELS = np.argsort(np.argsort(ROWS[:, 0])) * 3 // 90
@@ -107,3 +108,35 @@ def test_sums_that_no_file_holds_are_said(tmp_path):
         loaded = lowdim.load(tmp_path / "model.lowdim")
         with pytest.raises(ValueError, match="its file has no sums over them"):
             loaded.partial_fit(ROWS, *([LABELS] if isinstance(model, lowdim.LDA) else []))
+
+
+ODD = [lowdim.PCA(2), lowdim.Whitening(2), lowdim.LDA(2), lowdim.CCA(1), lowdim.PCA(2, missing="error")]
+
+
+def rows_of(X):
+    """How many rows a table has, or might have."""
+    return max(1, *getattr(X, "shape", (20,))[:1])
+
+
+def odd_batch(model, make):
+    """`partial_fit` of an odd table, and where the model is fitted by then, the places of its rows."""
+    X, model = make(), clone(model)
+    n = rows_of(X)
+    y = {"LDA": (np.arange(n) % 3,), "CCA": (np.random.default_rng(0).normal(size=(n, 2)),)}
+    model.partial_fit(X, *y.get(type(model).__name__, ()))
+    return model.transform(X) if hasattr(model, "_n_features_out") else None
+
+
+@pytest.mark.parametrize("model", ODD, ids=str)
+def test_odd_batches_end_as_odd_tables_do(model):
+    """Malformed sparse batches reached compiled code here, and ended the process."""
+    owner = type(model).__name__
+    wrong = {
+        name: said
+        for name, make in (odd.TABLES | odd.MALFORMED).items()
+        if (said := odd.outcome(lambda make=make: odd_batch(model, make), (owner,)))
+    }
+    assert wrong == {}
+    for make in odd.MALFORMED.values():
+        with pytest.raises(ValueError, match=f"{owner}: a block of rows is not a valid sparse table"):
+            odd_batch(model, make)

@@ -9,8 +9,9 @@ Estimators with the interface of scikit-learn, measures of how faithful an embed
     (300, 2)
 """
 
-from importlib import import_module
 from sys import _getframe
+
+from lowdim import _importing
 
 __version__ = "0.1.0"
 
@@ -76,9 +77,9 @@ __all__ = [*_HOMES, *_MODULES]
 
 def __getattr__(name):
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(_importing.load(_HOMES[name]), name)
     elif name in _MODULES:
-        value = import_module(f"lowdim.{name}")
+        value = _importing.load(f"lowdim.{name}")
     else:
         raise _unknown(name)
     globals()[name] = value

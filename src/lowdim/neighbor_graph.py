@@ -21,7 +21,7 @@ from lowdim._core.streams import blocks_of, is_lazy
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
-from lowdim._core.tables.tensors import take_tensors
+from lowdim._core.tables.tensors import take_foreign
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -225,4 +225,4 @@ def _stored(X: Any, metric: Any) -> Any:
     return sparse.csr_matrix(X) if bytes_each and min(X.shape) > 0 and is_of_bits(metric) else X
 
 
-take_tensors(NeighborGraph)
+take_foreign(NeighborGraph)

@@ -1,12 +1,13 @@
 """MDS: what must hold whatever the data, and what each setting promises."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
@@ -15,6 +16,7 @@ from lowdim._core.tables.align import procrustes
 from lowdim.stress import _fit, _report, mds
 from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._levels import LEVELS, level_of
+from lowdim.stress._placement import StressPlacement
 from lowdim.stress._solvers import STRESS_SOLVERS, Problem
 
 EXACT = {"tol": 1e-15, "max_iter": 5000}
@@ -402,6 +404,21 @@ def test_fitted_rows_come_back_to_minima_that_are_not_the_lowest(settings):
     assert better.loss_ < 0.99 * model.loss_
     Z = model.embedding_
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-5 * np.abs(Z).max())
+
+
+def test_new_rows_are_placed_beside_one_copy_of_their_dissimilarities():
+    """A block of them is large where rows are many: it was held four times."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(5000, 2))
+    D = cdist(points[:256], points)
+    tracemalloc.start()
+    try:
+        Z = StressPlacement(points, 1.0, 1.0, None, 0.0)(D)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_allclose(Z, points[:256], atol=1e-9)
+    assert most < 1.5 * D.nbytes
 
 
 def test_a_new_row_lowers_its_own_stress():

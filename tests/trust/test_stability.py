@@ -1,10 +1,15 @@
 """Stability under resampling, seeds and settings."""
 
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
 import lowdim
 from lowdim.trust import cost
+
+MODULE = sys.modules[lowdim.trust.stability.__module__]
 
 
 def rows(seed=0, n=120):
@@ -101,6 +106,22 @@ def test_how_long_it_takes_is_said_before_it_begins(capsys, monkeypatch):
     loud = lowdim.trust.stability(rows(n=640), lowdim.PCA(n_components=2), verbose=1, **how)
     assert capsys.readouterr().err.startswith("trust.stability: 2 maps of 640 rows by PCA: about ")
     assert np.array_equal(quiet.per_row, loud.per_row)
+
+
+def test_long_ones_are_warned_of_before_they_begin(monkeypatch):
+    """Where nobody watches; the warning comes before the first map, and changes nothing."""
+    monkeypatch.setattr(MODULE, "expected_seconds", lambda make, n: 75.0)
+    model, how = lowdim.PCA(n_components=2), {"n_resamples": 2, "random_state": 0}
+    with pytest.warns(UserWarning, match=r"trust.stability: 2 maps of 120 rows by PCA take about 2 min\. verbose=1"):
+        warned = lowdim.trust.stability(rows(), model, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watched = lowdim.trust.stability(rows(), model, progress=lambda done, total: None, **how)
+    assert np.array_equal(warned.per_row, watched.per_row)
+    monkeypatch.setattr(MODULE, "_map_of", lambda *given: pytest.fail("a map was made first"))
+    warnings.simplefilter("error")
+    with pytest.raises(UserWarning, match="about 2 min"):
+        lowdim.trust.stability(rows(), model, **how)
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0, 3.0])

@@ -249,7 +249,8 @@ class Reducer(StaysOnDevice, ReadsBlocks, ClassNamePrefixFeaturesOutMixin, Trans
         if self._invert is not None:
             return validate.in_precision(self._invert(Z), Z.dtype, name, "rows")
         X, outside = self._learned_inverse()(Z)
-        X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
+        mixed = isinstance(self._holes, Gower)
+        X = self._holes.decoded(X) if mixed else validate.in_precision(X, Z.dtype, name, "rows")
         return (X, outside) if return_outside else X
 
     def _learned_inverse(self) -> Any:

@@ -9,11 +9,15 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from itertools import zip_longest
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from lowdim._core.runtime import foreign_tables
+from lowdim._core.runtime.foreign_tables import in_known_form, is_tensor
 
 MOST = 2**31 - 1  # of a whole number without a bound of its own: compiled code counts in 32 bits
 
@@ -164,7 +168,7 @@ def checked(owner: str, **own: Rule) -> Callable[[F], F]:
     """Decorator of a public function: its rules, and those of `n_jobs`, `random_state`, `device` and flags.
 
     All are checked before any work. A flag is an argument whose default is True or False. Numbers of numpy become
-    Python's, as `check` makes them for estimators.
+    Python's, as `check` makes them for estimators, and tables of other libraries get a known form.
     """
 
     def decorate(function: F) -> F:
@@ -178,15 +182,23 @@ def checked(owner: str, **own: Rule) -> Callable[[F], F]:
         def inside(*args: Any, **options: Any) -> Any:
             given = dict(zip(names, args, strict=False)) | options
             check(owner, given, {name: rule for name, rule in rules.items() if name in given})
-            return function(*map(_scalar, args), **{name: _scalar(value) for name, value in options.items()})
+            stay = given.get("device", "cpu") != "cpu"  # tensors on a GPU, for those that compute there
+            placed = (
+                _argument(value, f"{owner}: {name}", stay) for value, name in zip_longest(args, names[: len(args)])
+            )
+            named = {name: _argument(value, f"{owner}: {name}", stay) for name, value in options.items()}
+            return function(*placed, **named)
 
         return cast(F, inside)
 
     return decorate
 
 
-def _scalar(value: Any) -> Any:
-    return plain(value) if isinstance(value, np.generic) else value
+def _argument(value: Any, what: str, stay: bool) -> Any:
+    """A number of numpy as Python's, tensors as arrays, tables of Arrow as data frames, anything else as it is."""
+    if isinstance(value, np.generic):
+        return plain(value)
+    return value if stay and is_tensor(value) and foreign_tables.on_gpu(value) else in_known_form(value, what)
 
 
 def shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from lowdim._core import streams, validate
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.tensors import take_tensors
+from lowdim._core.tables.tensors import take_foreign
 
 
 class ReadsBlocks:
@@ -32,7 +32,7 @@ class ReadsBlocks:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        take_tensors(cls)
+        take_foreign(cls)
 
     def _comes_in_blocks(self, X: Any) -> bool:
         """Whether X is read in blocks."""
@@ -82,6 +82,7 @@ class ReadsBlocks:
         name, names = type(self).__name__, streams.column_names(X)
         if streams.is_stream(X):
             raise TypeError(f"{name}: partial_fit must get rows in memory; `fit` reads iterators, Arrow and Dask.")
+        streams.checked_block(batch, name)
         before = vars(self).get("_running")
         if before is None and hasattr(self, "_n_features_out"):
             raise ValueError(

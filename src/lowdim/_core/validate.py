@@ -315,7 +315,7 @@ def warn_of_sample(n: int, owner: str) -> None:
 
 def coordinates(Z: Any, k: int, owner: str, finite: Any) -> np.ndarray:
     """Coordinates of a map of k components."""
-    with naming_text(Z, owner, "Z"):
+    with naming_text(Z, owner, "Z"), np.errstate(over="ignore", invalid="ignore"):  # it adds up what may be large
         Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
     if Z.shape[1] != k:
         raise ValueError(f"{owner}: Z must have {k} columns, one per component; got {Z.shape[1]}.")

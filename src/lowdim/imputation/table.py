@@ -63,7 +63,7 @@ class Given:
         missing.admit(coded, owner)
         is_number = np.array([found is None for found in categories])
         largest = np.where(is_number, np.fmax.reduce(np.abs(coded), axis=0), 1.0).astype(np.float64)
-        power = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+        power = np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1)
         power = power if scale else np.where(is_number, power[is_number].max(initial=1e-300), 1.0)
         Z = coded / power
         center = np.where(is_number, np.nanmean(Z, axis=0, dtype=np.float64), 0.0)
@@ -97,8 +97,13 @@ class Given:
 
     def restored(self, coded: Array) -> Array:
         """Cells of models in the units of the table, observed ones as they were: floats, or objects with categories."""
-        back = (coded * self.unit + self.center) * self.power
-        table = np.where(self.observed, self.coded, back).astype(self.dtype)
+        with np.errstate(over="ignore"):
+            back = (coded * self.unit + self.center) * self.power
+            table = np.where(self.observed, self.coded, back).astype(self.dtype)
+        if np.isinf(table[~self.observed]).any():
+            raise ValueError(
+                f"impute: filled cells are beyond the range of {self.dtype}. Multiply X by a constant first."
+            )
         return decode(table, self.categories)
 
     def spreads(self, deviation: Array) -> Array:

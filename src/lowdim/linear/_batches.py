@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.form import usual_indices
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_scale, refuse_sparse, undisguised, with_room
 from lowdim._core.views import second_table
@@ -128,9 +129,9 @@ def _dense_parts(batch: Any) -> Iterator[Any]:
     if not sparse.issparse(batch):
         yield batch
         return
-    rows = sparse.csr_array(batch)
+    rows = sparse.csr_array(usual_indices(batch))
     size = max(1, DENSE_CELLS // max(1, rows.shape[1]))
-    yield from (rows[start : start + size].toarray() for start in range(0, rows.shape[0], size))
+    yield from (rows[start : start + size].toarray() for start in range(0, max(1, rows.shape[0]), size))
 
 
 def pair_of(batch: Any, owner: str, name: str) -> tuple[Any, Any]:

@@ -23,6 +23,8 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
+from lowdim._core.tables.form import said_by
+from lowdim._core.tables.labels import numbered
 from lowdim.linear._batches import Sums, pair_of, rows_of
 from lowdim.linear._decompose import Rows
 
@@ -110,13 +112,15 @@ class Labelled:
 
 def encode(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Sorted labels and the number of each row's label."""
-    y = column_or_1d(y, warn=True)
-    if len(y) != n:
-        raise ValueError(f"LDA: y must hold one label per row; got {len(y)} labels for {n} rows.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"LDA: y must hold a label for each row; {int((~np.isfinite(y)).sum())} are NaN or infinite.")
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    with said_by("LDA"):
+        y = column_or_1d(y, warn=True)
+        if len(y) != n:
+            raise ValueError(f"LDA: y must hold one label per row; got {len(y)} labels for {n} rows.")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            lost = int((~np.isfinite(y)).sum())
+            raise ValueError(f"LDA: y must hold a label for each row; {lost} are NaN or infinite.")
+        classes, codes = numbered(y, "LDA")
+        check_classification_targets(y)
     if classes.dtype == object and all(isinstance(name, str) for name in classes):
         classes = classes.astype(str)  # plain text, which a model file can hold
     return classes, codes
@@ -171,7 +175,8 @@ def _class_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, 
 
 def allowed_labels(y: Any, classes: Any, before: Any) -> Any:
     """The labels that may come, given now or before (None: any); an error for another one in y."""
-    allowed = before if classes is None else np.unique(np.asarray(classes))
+    with said_by("LDA"):
+        allowed = before if classes is None else np.unique(np.asarray(classes))
     if allowed is not None and (unknown := np.setdiff1d(np.asarray(y), allowed)).size:
         raise ValueError(f"LDA: y must hold labels of `classes`; got {unknown[0]!r}.")
     return allowed

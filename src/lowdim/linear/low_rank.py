@@ -14,8 +14,10 @@ from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.brief import brief
+from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
+from lowdim._core.validate import in_precision
 from lowdim._core.vocabulary import SHARED
 from lowdim.linear.soft_impute import shrunken, soft_impute
 
@@ -55,6 +57,7 @@ class LowRank:
         return (self.U * self.values) @ self.Vt
 
 
+@params.checked("low_rank")
 def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, max_iter: int = 5000, tol: float = 1e-8) -> LowRank:
     """The best approximation of a table by one of rank r, in factors.
 
@@ -110,7 +113,8 @@ def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, max_iter: int =
     root = float(np.sqrt(left)) * float(unit)
     if not np.isfinite(root * root):
         raise ValueError("low_rank: the squared error is out of the range of float64. Multiply X by a constant first.")
-    U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
+    values = in_precision(found.values * unit, X.dtype, "low_rank", "singular values")
+    U, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.Vt))
     steps = (1, True) if run is None else (run.n_iter, run.converged)
     return LowRank(U, values, Vt, root * root, *steps)
 
@@ -132,6 +136,7 @@ def _left_out(X: Any, found: SVD) -> float:
     return float(sum(np.square(part).sum() for part in parts))
 
 
+@params.checked("pseudo_inverse")
 def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
     """The Moore-Penrose pseudo-inverse, V diag(1/s) U' over the singular values that are not zero.
 
@@ -180,9 +185,9 @@ def _table(X: Any, owner: str, holes: bool = False, way: str = "") -> tuple[Any,
     X = undisguised(X, owner) if holes else X
     refuse_disguised(X, owner)
     with naming_text(X, owner):
-        X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+        X = canonical(check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False))
     largest = admit(X, owner) if holes and not sparse.issparse(X) else refuse(X, owner, way=way)
     if largest == 0 or 1e-12 < largest < 1e12:
         return X, 1.0
-    unit = 2.0 ** np.floor(np.log2(largest))
+    unit = 2.0 ** (np.frexp(largest)[1] - 1)
     return X / X.dtype.type(unit), unit

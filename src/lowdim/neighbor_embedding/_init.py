@@ -26,8 +26,15 @@ INITS = ("pca", "spectral", "random")
 
 def rule() -> params.Rule:
     """What `init` may be."""
-    array = params.Rule("an array", lambda v: not _is_model(v) and np.ndim(v) == 2)
+    array = params.Rule("an array", lambda v: not _is_model(v) and _is_table(v))
     return params.one_of(*INITS) | array | params.Rule("a fitted model", _is_model)
+
+
+def _is_table(value: Any) -> bool:
+    try:
+        return np.ndim(value) == 2
+    except ValueError:  # lists of different lengths
+        return False
 
 
 def _is_model(value: Any) -> bool:
@@ -100,9 +107,16 @@ def _smallest(L: Any, k: int, degrees: np.ndarray, null: np.ndarray, rng: Any, o
     return found.vectors
 
 
+def _numbers(init: Any, owner: str, name: str = "init") -> np.ndarray:
+    try:
+        return np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{owner}: {name} must be a dense table of numbers; got {type(init).__name__}.") from error
+
+
 def given(init: Any, n: int, k: int, owner: str, name: str = "init") -> np.ndarray:
     """Coordinates from the user, checked."""
-    Z = np.asarray(init, dtype=np.float64)
+    Z = _numbers(init, owner, name)
     if Z.shape != (n, k) or not np.isfinite(Z).all():
         raise ValueError(f"{owner}: {name} must be {n} rows of {k} finite numbers; got shape {Z.shape}.")
     return Z
@@ -174,7 +188,7 @@ def earlier_places(init: Any, names: np.ndarray | None, n: int, k: int, owner: s
             )
         Z, of = np.asarray(init.embedding_, dtype=np.float64), getattr(init, "row_names_", None)
     elif not isinstance(init, str) and (of := row_names(init)) is not None:
-        Z = np.asarray(init, dtype=np.float64)
+        Z = _numbers(init, owner)
     else:
         return None
     if Z.ndim != 2 or Z.shape[1] != k:

@@ -22,6 +22,7 @@ from lowdim._core.manifold.random_walk import with_values
 from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.columns import as_cells, categories_of, code, raw_columns
+from lowdim._core.tables.form import said_by
 from lowdim.neighbor_embedding import _affinity, _fuzzy
 
 # Distances between rows of different classes, and to a row without label, where the target has half of the weight; they
@@ -67,7 +68,8 @@ class Labels:
                 f"UMAP: y must hold one label for each of the {n} rows; got shape {cells.shape}. Several numbers for a "
                 "row need another target_metric, such as 'euclidean'."
             )
-        column = raw_columns(cells[:, None])[0]
+        with said_by("UMAP"):
+            column = raw_columns(cells[:, None])[0]
         return cls(_codes_of_numbers(column) if column.dtype.kind == "f" else _codes_of_objects(column))
 
     def picked(self, same: Distinct) -> Labels:
@@ -228,7 +230,8 @@ def _numbers_of_objects(y: Any) -> Any:
     cells = np.asarray(y)
     if cells.dtype.kind != "O" or cells.ndim not in (1, 2):
         return y
-    columns = raw_columns(cells if cells.ndim == 2 else cells[:, None])
+    with said_by("UMAP"):
+        columns = raw_columns(cells if cells.ndim == 2 else cells[:, None])
     return np.stack(columns, axis=1) if all(column.dtype.kind == "f" for column in columns) else cells
 
 

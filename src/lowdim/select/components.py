@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import params
 from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
+from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.streams import refuse_streams
@@ -40,6 +41,7 @@ RULES = (
 )  # fmt: skip
 # Rules that predict cells: the only ones for incomplete rows, whose covariance has no exact eigenvalues.
 RULES_FOR_INCOMPLETE = ("gcv", "kfold")
+LONG = 30.0  # seconds of processor time that are announced before they are spent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,9 +306,17 @@ def _incomplete_kfold(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.G
     most = most_components(X)
     if most < 1:
         return Verdict(None, "needs at least three rows and two columns")
-    found = k_fold(X, most, n_repeats=n_folds, share=1 / n_folds, scale=scale, early=True, rng=rng)
+    found = k_fold(X, most, n_repeats=n_folds, share=1 / n_folds, scale=scale, early=True, announce=_announce, rng=rng)
     note = f"one observed cell in {n_folds} removed at random, {n_folds} times: the lowest sum of squared errors"
     return Verdict(found.n_components, note, found.criterion, "criterion")
+
+
+def _announce(seconds: float) -> None:
+    if seconds > LONG:
+        warn(
+            f"n_components: rule 'kfold' takes up to about {seconds:.0f} s of processor time for these cells. Fewer "
+            "n_folds take less, and rules=['gcv'] fits each number of components once."
+        )
 
 
 def _prepare(X: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,6 +15,7 @@ from lowdim.stress._majorize import apart
 Array = np.ndarray
 
 MAX_ITER = 100
+ROWS = 32  # whose nearest points are looked for at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,35 +43,46 @@ class StressPlacement:
     power: float
 
     def __call__(self, D: Array, n_jobs: int | None = None) -> Array:
-        """Coordinates of rows with dissimilarities D to the points; NaN in D where one is unknown."""
-        D = np.asarray(D, dtype=np.float64) / self.unit
-        known = ~np.isnan(D)
-        Z = self._initial(np.where(known, D, np.inf))
-        W = np.where(known, self._weights(np.where(known, D, 1.0)), 0.0)
-        D = np.where(known, D, 0.0)
-        D = D if self.curve is None else self._disparities(D, known)
-        no_weights = np.empty((0, 0))
-        weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
+        """Coordinates of rows with dissimilarities D to the points; NaN in D where one is unknown.
+
+        D is let go of as soon as it is in the unit of the disparities: such a block may be large.
+        """
+        D = np.divide(D, self.unit, dtype=np.float64)
+        unknown = np.isnan(D)
+        plain = self.power == 0 and not unknown.any()
+        D[unknown] = np.inf
+        Z = self._initial(D)
+        weights = np.empty((0, 0)) if plain else self._weights(D, unknown)
+        D[unknown] = 0.0
+        D = D if self.curve is None else self._disparities(D, unknown)
         size = float(np.abs(self.points).max(initial=0.0))
         _native.place_rows(np.ascontiguousarray(D), weights, self.points, Z, MAX_ITER, size, threads.n_threads(n_jobs))
         return Z * self.scale
 
-    def _disparities(self, D: Array, known: Array) -> Array:
+    def _disparities(self, D: Array, unknown: Array) -> Array:
         """f(D), but 0 where a new row equals a fitted one: f may be positive for dissimilarity 0."""
-        own = own_points(np.where(known, D, np.inf))
+        own = own_points(np.where(unknown, np.inf, D))
         D = self.curve(D)
         D[own] = 0.0
         return D
 
-    def _weights(self, D: Array) -> Array:
+    def _weights(self, D: Array, unknown: Array) -> Array:
+        """w, 0 for unknown dissimilarities."""
         if self.power == 0:
-            return np.ones_like(D)
+            return np.where(unknown, 0.0, 1.0)
+        D = np.where(unknown, 1.0, D)
         same = ~apart(D, self.power)
         with np.errstate(divide="ignore", over="ignore"):
             W = np.where(same, 0.0, D**-self.power)
-        return np.where(same.any(axis=1, keepdims=True), same, W)
+        W = np.where(same.any(axis=1, keepdims=True), same, W)
+        W[unknown] = 0.0
+        return np.ascontiguousarray(W)
 
     def _initial(self, D: Array) -> Array:
+        """Where each row starts; few at a time, as the order of their dissimilarities takes as much memory as these."""
+        return np.concatenate([self._near_mean(D[rows]) for rows in threads.blocks(len(D), ROWS)])
+
+    def _near_mean(self, D: Array) -> Array:
         """Weighted means of the nearest points, exact at a point itself and continuous between (Franke and Little)."""
         n, r = self.points.shape
         k = min(r + 3, n - 1)

@@ -398,8 +398,9 @@ class MDS(Reducer):
         place = None if sparse.issparse(X) or self._precomputed() or self._holes is not None else self._found_device()
         if place is not None:
             return place_on_device(place, X, self._rows, self._extension)
-        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="MDS")
-        return self._extension(D, self.n_jobs)
+        if self._precomputed():
+            return self._extension(X, self.n_jobs)
+        return self._extension(pairwise(X, self._rows, metric=self._distance(), owner="MDS"), self.n_jobs)
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU, as `_memory`."""

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, get_tags
 from lowdim._core.runtime import memory
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
+from lowdim._core.tables.form import check_structure
 from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
@@ -193,6 +194,7 @@ def _dense(X: Any, owner: str) -> Any:
     """A sparse table with its zeros, where memory allows; anything else as it is."""
     if not sparse.issparse(X):
         return X
+    check_structure(X, f"{owner}: X")
     memory.check(owner, {"the table with its zeros": X.shape[0] * X.shape[1] * 8})
     return X.toarray()
 
@@ -223,7 +225,7 @@ def _asks(wishes: Wishes) -> bool:
 def _checked(X: Any, owner: str, least: int) -> Array:
     """Finite numbers (or NaN) in enough rows, converted once, so that nobody needs copies."""
     _refuse_infinite(X, owner)
-    with naming_text(X, owner):
+    with naming_text(X, owner), np.errstate(over="ignore", invalid="ignore"):  # it adds up what may be large
         rows = check_array(
             X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=least,
             estimator=owner, input_name="X",

@@ -11,10 +11,13 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim._core.runtime.notices import warn
+
 Array = NDArray[np.intp]
 
 TRIED_FROM = 8000  # rows: of fewer, the first map itself is soon done
 PARTS = 32, 8  # of the rows that are tried, every 32nd and every 8th: 1 % of what 20 maps take
+LONG = 120.0  # seconds that are announced where nobody watches
 POWERS = 1.0, 3.0  # of the number of rows that time may grow with
 
 
@@ -49,7 +52,10 @@ def spoken(seconds: float) -> str:
 
 @dataclass
 class Announcer:
-    """Says on stderr what is to come and what is left, if `verbose`, and calls `progress`."""
+    """Says on stderr what is to come and what is left, if `verbose`, and calls `progress`.
+
+    Where nobody watches (neither `verbose` nor `progress`), it warns before the first map if all of them take long.
+    """
 
     owner: str
     total: int
@@ -59,9 +65,16 @@ class Announcer:
 
     def begin(self, what: str, one: Callable[[], float | None]) -> None:
         """Before the first map; `one` estimates the seconds of one."""
-        if self.verbose:
-            seconds = one()
-            self._say(what if seconds is None else f"{what}: {spoken(self.total * seconds)}")
+        watched = bool(self.verbose)
+        seconds = one() if watched or self.progress is None else None
+        total = None if seconds is None else self.total * seconds
+        if watched:
+            self._say(what if total is None else f"{what}: {spoken(total)}")
+        elif total is not None and total > LONG:
+            warn(
+                f"{self.owner}: {what} take {spoken(total)}. verbose=1 shows how far they are; fewer n_resamples, or a "
+                "sample of the rows, take less."
+            )
         self._start = time.monotonic()
 
     def done(self, count: int) -> None:

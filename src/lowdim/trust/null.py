@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from lowdim._core.manifold.neighborhood import unwatched
+from lowdim._core.tables.form import canonical
 
 Array = NDArray[Any]
 
@@ -90,7 +91,7 @@ def column_orders(missing: Array, rng: np.random.Generator) -> Array:
 
 def _permuted_sparse(X: Any, rng: np.random.Generator) -> Any:
     """Each column keeps its entries, at rows drawn anew."""
-    table = sparse.csc_array(X)
+    table = canonical(sparse.csc_array(X))  # a cell that is stored twice is one entry
     counts = np.diff(table.indptr)
     rows = [rng.choice(table.shape[0], size=count, replace=False) for count in counts]
     indices = np.concatenate(rows) if rows else table.indices

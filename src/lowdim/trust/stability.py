@@ -17,6 +17,7 @@ from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.align import procrustes
+from lowdim._core.tables.columns import is_frame
 from lowdim._core.tables.form import refuse_no_table
 from lowdim.trust.cost import Announcer, expected_seconds
 from lowdim.trust.groups import group_codes
@@ -120,7 +121,8 @@ def stability(
         Number of threads; None means all cores. Results do not depend on it.
     verbose : int or bool
         1 or True shows the progress of long fits on stderr. From 8,000 rows on it begins with how long all of it is
-        expected to take, from maps of two small parts of the rows.
+        expected to take, from maps of two small parts of the rows. Without it, and without `progress`, more than two
+        minutes are warned of before they begin.
 
     Returns
     -------
@@ -206,7 +208,7 @@ def _table(X: Any, owner: str) -> Any:
     refuse_no_table(X, owner)
     if sparse.issparse(X):
         X = X.tocsr()
-    elif not hasattr(X, "shape"):
+    elif not (isinstance(X, np.ndarray) or is_frame(X)):
         X = np.asarray(X)
     if len(X.shape) != 2 or X.shape[0] < LEAST:
         raise ValueError(f"{owner}: X must be a table of at least {LEAST} rows; got shape {tuple(X.shape)}.")

@@ -173,8 +173,8 @@ def test_refused_input(rng):
         pairwise(X, X[:, :2])
     with pytest.raises(ValueError, match="table of rows and columns; got 1 dimension"):
         pairwise(X[0])
-    with pytest.raises(ValueError, match="for sparse rows; got 'chebyshev'"):
-        pairwise(sparse.csr_array(X), None, "chebyshev")
+    with pytest.raises(ValueError, match="metric='haversine' must get dense rows"):
+        pairwise(sparse.csr_array(X), None, "haversine")
     with pytest.raises(ValueError, match="X must be finite"):
         pairwise(np.array([[np.nan, 1.0]]))
 

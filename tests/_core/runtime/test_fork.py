@@ -92,6 +92,25 @@ def test_a_fork_inside_a_block_keeps_the_settings():
     assert done.stdout.split() == ["0", "0"], done.stderr
 
 
+def test_a_fork_waits_for_what_another_thread_imports(tmp_path):
+    """The child would wait for ever for a module that no thread of its own is importing."""
+    (tmp_path / "slow_module.py").write_text("import sys, time\nsys.begun.set()\ntime.sleep(0.3)\nwhole = True\n")
+    done = python(f"""
+        import os, signal, sys, threading
+        sys.path.insert(0, {str(tmp_path)!r})
+        from lowdim import _importing
+        sys.begun = threading.Event()
+        threading.Thread(target=_importing.load, args=["slow_module"], daemon=True).start()
+        sys.begun.wait()
+        if (child := os.fork()) == 0:
+            signal.alarm(60)
+            import slow_module
+            os._exit(not slow_module.whole)
+        print(os.waitpid(child, 0)[1])
+        """)
+    assert done.stdout.split() == ["0"], done.stderr
+
+
 POOLS = (
     FITS
     + """

@@ -15,7 +15,7 @@ from lowdim._core.gpu import devices
 from lowdim._core.gpu.device_rows import DeviceRows
 from lowdim._core.gpu.devices import Device
 from lowdim._core.kernels import bandwidth
-from lowdim._core.tables import tensors
+from lowdim._core.runtime import foreign_tables
 
 torch = pytest.importorskip("torch")
 rng = np.random.default_rng(0)
@@ -27,7 +27,7 @@ NEW = T[:50] + 0.01
 
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch):
-    monkeypatch.setattr(tensors, "on_gpu", lambda _: True)
+    monkeypatch.setattr(foreign_tables, "on_gpu", lambda _: True)
     monkeypatch.setattr(devices, "find", lambda name, owner: None if name == "cpu" else Device(torch, "cpu"))
 
 

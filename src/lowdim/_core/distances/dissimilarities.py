@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core import params
 from lowdim._core.distances import GOWER, Gower, check_dissimilarities, pairwise, real_array
 from lowdim._core.distances.labelled import frame_like, labelled
 from lowdim._core.runtime import memory
@@ -105,6 +106,7 @@ def _refuse(bad: Array, S: Array, rule: str) -> None:
         )
 
 
+@params.checked("dissimilarities")
 def dissimilarities(
     items: Any,
     other: Any = None,

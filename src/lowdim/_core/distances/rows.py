@@ -10,9 +10,10 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
+from lowdim._core.runtime.foreign_tables import in_known_form
 from lowdim._core.streams import refuse_streams
-from lowdim._core.tables.form import check_structure, refuse_ragged
-from lowdim._core.tables.tensors import as_array
+from lowdim._core.tables.form import canonical, check_structure, refuse_ragged, usual_indices
+from lowdim._core.tables.missing import largest_magnitude
 
 
 def precision(dtype: Any) -> np.dtype:
@@ -26,7 +27,7 @@ def real_array(X: Any, what: str) -> np.ndarray:
     What numpy would turn into numbers by losing something is refused: masks, imaginary parts, dates, text.
     """
     refuse_streams(X, what)
-    X = as_array(X)
+    X = in_known_form(X, what)
     if np.ma.is_masked(X):
         raise ValueError(
             f"{what} has {np.ma.count_masked(X)} masked cells; masked cells are missing values; fill or drop them."
@@ -39,8 +40,9 @@ def real_array(X: Any, what: str) -> np.ndarray:
         raise TypeError(f"{what} must be an array of numbers; got a value of type {type(X).__name__}.{way}")
     _refuse_kind(table.dtype, what)
     try:
-        return np.asarray(table, dtype=precision(table.dtype))
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # what float64 cannot hold is infinite, and refused where it is not allowed
+            return np.asarray(table, dtype=precision(table.dtype))
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must hold real numbers; got {_first_odd(table)}.") from error
 
 
@@ -57,6 +59,8 @@ def _first_odd(table: np.ndarray) -> str:
             float(value)
         except (TypeError, ValueError):
             return f"{value!r} ({type(value).__name__})"
+        except OverflowError:
+            return "a number beyond the range of float64"
     return str(table.dtype)
 
 
@@ -64,7 +68,7 @@ def real_sparse(X: Any, what: str) -> Any:
     """The same for sparse matrices: compressed sparse rows of float32 or float64."""
     _refuse_kind(X.dtype, what)
     check_structure(X, what)
-    return sparse.csr_array(X, dtype=precision(X.dtype))
+    return canonical(sparse.csr_array(usual_indices(X), dtype=precision(X.dtype)))
 
 
 def as_rows(X: Any, owner: str, name: str = "X") -> Any:
@@ -74,18 +78,32 @@ def as_rows(X: Any, owner: str, name: str = "X") -> Any:
     """
     if sparse.issparse(X):
         rows = real_sparse(X, f"{owner}: {name}")
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
         values: np.ndarray = rows.data
     else:
         table = real_array(X, f"{owner}: {name}")
         if table.ndim != 2:
             raise ValueError(f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s).")
         values = rows = np.ascontiguousarray(table)
-    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-        raise ValueError(f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first.")
+    _refuse_range(values, rows.shape[1], f"{owner}: {name}")
     return rows
+
+
+def _refuse_range(values: np.ndarray, d: int, what: str) -> None:
+    """ValueError for cells that are no numbers, and for those between which a distance may not be one."""
+    largest = largest_magnitude(values)
+    if not np.isfinite(largest):
+        raise ValueError(f"{what} must be finite; got NaN or infinity. Fill or drop these rows first.")
+    refuse_far(largest, d, values.dtype, what)
+
+
+def refuse_far(largest: float, d: int, kept: Any, what: str) -> None:
+    """ValueError for rows of d cells up to `largest` in magnitude, between which distances are beyond `kept`."""
+    if largest > np.finfo(kept).max / (4 * max(d, 1)):
+        single = ", or pass float64" if kept == np.float32 else ""
+        raise ValueError(
+            f"{what} has values of {largest:.1e}, and distances between its rows are beyond the range of "
+            f"{np.dtype(kept)}. Multiply it by a constant first{single}."
+        )
 
 
 def two_tables(X: Any, Y: Any, owner: str, names: tuple[str, str] = ("X", "Y")) -> tuple[Any, Any]:

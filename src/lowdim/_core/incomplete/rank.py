@@ -6,6 +6,7 @@ X and equal those of missMDA (Josse and Husson, 2012).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,13 +133,15 @@ def k_fold(
     tol: float = 1e-5,
     max_iter: int = 200,
     early: bool = False,
+    announce: Callable[[float], None] | None = None,
     rng: Any = None,
     n_jobs: int | None = None,
 ) -> RankChoice:
     """A share of the cells removed at random and predicted, again and again; the smallest error is taken.
 
     The criterion is the sum of squared errors over the removed cells, averaged over the repeats. Parameters as in
-    `gcv`; `share` is that of all cells, of which only the observed ones count.
+    `gcv`; `share` is that of all cells, of which only the observed ones count. With `early`, `announce` is called with
+    the seconds of processor time that the search takes at most, before it begins.
     """
     limit, random = min(most, most_components(X)), generator(rng)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
@@ -156,7 +159,10 @@ def k_fold(
         return float(np.sum(threads.map_rows(of_table, n_repeats, 1, n_jobs))) / n_repeats
 
     if early:
-        return _lowest(few(criterion, effort.most(limit)))
+        limit = effort.most(limit)
+        if announce is not None:
+            announce(n_repeats * effort.seconds(limit))
+        return _lowest(few(criterion, limit))
     return _lowest(np.array([criterion(q) for q in range(limit + 1)]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,23 +46,40 @@ class Effort:
         """How many steps q components may take."""
         return int(np.clip(WORK / max(self.step(q), 1.0), LEAST_ITER, EARLY_ITER))
 
+    def seconds(self, limit: int) -> float:
+        """Processor time of a search up to `limit`, if it is not ended before, and of the numbers beside the best."""
+        beside = 2 * int(np.ceil(np.log2(max(1, limit // 4))))
+        return (sum(map(self.work, numbers(limit))) + beside * self.work(limit)) / WORK
+
+    def work(self, q: int) -> float:
+        """Multiplications of a fit of q components."""
+        return self.steps(q) * self.step(q)
+
     def most(self, limit: int) -> int:
         """The largest number up to `limit` that is worth the work."""
         return max((q for q in range(limit + 1) if LEAST_ITER * self.step(q) <= MOST_WORK), default=0)
 
 
+def numbers(limit: int) -> Iterator[int]:
+    """All up to `EACH`, from there on about a quarter more each time."""
+    q = 0
+    while q <= limit:
+        yield q
+        q += 1 if q < EACH else max(1, q // 4)
+
+
 def few(criterion: Callable[[int], float], limit: int) -> Array:
     """The criterion of few numbers of components, NaN for the others; a local minimum does not end the search.
 
-    All up to `EACH`, from there on about a quarter more each time, until `PATIENCE` in a row are no better than the
-    best; then those next to the best.
+    Those of `numbers` until `PATIENCE` in a row are no better than the best; then those next to the best.
     """
     found = np.full(limit + 1, np.nan)
-    q = best = worse = 0
-    while q <= limit and worse < PATIENCE:
+    best = worse = 0
+    for q in numbers(limit):
         found[q] = criterion(q)
         best, worse = (q, 0) if found[q] <= found[best] else (best, worse + 1)
-        q += 1 if q < EACH else max(1, q // 4)
+        if worse == PATIENCE:
+            break
     while True:  # halve the gaps around the best
         lower = max((p for p in range(best) if found[p] == found[p]), default=best)
         upper = min((p for p in range(best + 1, limit + 1) if found[p] == found[p]), default=best)

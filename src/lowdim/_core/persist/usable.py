@@ -18,8 +18,10 @@ import numpy as np
 
 from lowdim._core.base import Reducer
 from lowdim._core.distances import Gower
+from lowdim._core.validate import leaves_rows_out
 
 _PROBED = 64  # fitted rows that a model is tried on
+FAR = 1e150  # of a coordinate: rows that are fitted are below 1e140
 
 
 def digest_of(model: Any, arrays: Mapping[str, np.ndarray]) -> str:
@@ -68,15 +70,29 @@ def _try(model: Any) -> None:
     alone = model.transform(rows[:1])
     if not np.allclose(alone, Z[:1], rtol=1e-5, atol=1e-6 * float(np.abs(Z).max())):
         raise ValueError("the place of a row depends on the rows beside it")
-    embedding = getattr(model, "embedding_", None)
-    if embedding is not None and embedding.shape[1:] != Z.shape[1:]:
-        raise ValueError(f"the embedding has shape {embedding.shape}")
+    _check_embedding(model, getattr(model, "embedding_", None), Z.shape[1])
     if model._invert is not None or "_inverse" in vars(model):
         back = np.asarray(model.inverse_transform(Z))
         if back.shape != (rows.shape[0], model.n_features_in_) or (
             back.dtype.kind == "f" and not np.isfinite(back).all()
         ):
             raise ValueError(f"coordinates are brought back to rows of shape {back.shape}, or not finite")
+
+
+def _check_embedding(model: Any, embedding: Any, k: int) -> None:
+    """Places of the fitted rows, which a learned inverse is fitted to on first use."""
+    learns = model._invert is None and model._rows is not None
+    if embedding is None:
+        if learns:
+            raise ValueError("its rows have no places")
+        return
+    if embedding.ndim != 2 or embedding.shape[1] != k:
+        raise ValueError(f"the embedding has shape {embedding.shape}")
+    largest = float(np.fmax.reduce(np.abs(embedding), axis=None, initial=0.0))
+    if largest > FAR or (np.isnan(embedding).any() and not leaves_rows_out(model)):
+        raise ValueError(f"the embedding has coordinates that are not finite, or as large as {largest:.0e}")
+    if learns and len(model._fitted_places()) != model._rows.shape[0]:
+        raise ValueError(f"the embedding has {len(embedding)} rows, which are not the fitted ones")
 
 
 def _probe(model: Any) -> Any:

@@ -29,6 +29,7 @@ from lowdim._core.distances import (
     real_sparse,
 )
 from lowdim._core.distances.labelled import labelled
+from lowdim._core.distances.rows import refuse_far
 from lowdim._core.gpu.device_rows import DeviceRows, on_host
 from lowdim._core.graph import connect, geodesics, neighbor_graph
 from lowdim._core.graph.detours import ShortCircuits, short_circuits
@@ -36,6 +37,7 @@ from lowdim._core.graph.repair import repaired
 from lowdim._core.neighbors import nearest
 from lowdim._core.params import one_of, shown
 from lowdim._core.runtime.threads import blocks
+from lowdim._core.tables.missing import largest_magnitude
 
 Array = NDArray[Any]
 
@@ -127,6 +129,7 @@ def rows_of(X: Any, owner: str, way_out: str) -> Any:
     holes = ~np.isfinite(X.data if issparse(X) else X)
     if np.any(holes):
         raise ValueError(f"{owner} must be finite; got {int(holes.sum())} NaN or infinite values. {way_out}.")
+    refuse_far(largest_magnitude(X.data if issparse(X) else X), X.shape[1], np.float64, owner)
     return X
 
 

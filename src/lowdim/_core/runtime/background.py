@@ -24,7 +24,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from lowdim import _native
+from lowdim import _importing, _native
 from lowdim._core.runtime import blas
 
 Task = TypeVar("Task")
@@ -184,7 +184,7 @@ def imported(name: str) -> Any:
     """A module whose import takes long. Ctrl-C does not tear it: what is left behind finishes the import."""
     if name in sys.modules:
         return importlib.import_module(name)
-    return aside(lambda: importlib.import_module(name), may_stop=False)
+    return aside(lambda: _importing.load(name), may_stop=False)
 
 
 # ---- the end of the interpreter -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import numpy as np
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
 from lowdim._core.streams.batches import Batches, Remembered, Running
 from lowdim._core.streams.mapped_blocks import MappedBlocks, beyond_memory
+from lowdim._core.streams.structure import checked_block
 
 __all__ = [
     "ArrowBlocks",
@@ -25,6 +26,7 @@ __all__ = [
     "Running",
     "beyond_memory",
     "blocks_of",
+    "checked_block",
     "column_names",
     "is_dataset",
     "is_lazy",

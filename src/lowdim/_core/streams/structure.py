@@ -26,12 +26,18 @@ def check_structure(X: Any, what: str) -> None:
 
     scipy's own check sorts and cuts the arrays it is given; this one changes nothing. `what` begins the message.
     """
-    fault = _CHECKS.get(X.format, lambda X: None)(X)
+    fault = _form_fault(X) or _CHECKS.get(X.format, lambda X: None)(X)
     if fault:
         raise ValueError(
             f"{what} is not a valid sparse table: {fault}. Build it again, for example by scipy.sparse.coo_array("
             "(values, (rows, columns)), shape=...).tocsr()."
         )
+
+
+def _form_fault(X: Any) -> str | None:
+    if len(X.shape) != 2:
+        return f"it must have rows and columns; it has {len(X.shape)} dimension(s)"
+    return "its values must be numbers; they are objects" if X.dtype.kind == "O" else None
 
 
 def _compressed_fault(X: Any) -> str | None:

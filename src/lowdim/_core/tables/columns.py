@@ -21,7 +21,7 @@ UNSEEN = -1.0  # the code of a category that was not there at fit
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame (pandas, polars): columns with names and types of their own."""
-    return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
+    return all(hasattr(X, name) for name in ("columns", "dtypes", "shape")) and len(X.shape) == 2
 
 
 def has_categories(X: Any) -> bool:

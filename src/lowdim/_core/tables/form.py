@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.runtime.foreign_tables import is_arrow
 from lowdim._core.runtime.printable import printable_lines
 from lowdim._core.streams.structure import check_structure
 from lowdim._core.tables.columns import is_frame
@@ -29,6 +30,11 @@ def refuse_no_table(X: Any, owner: str, name: str = "X") -> None:
         if isinstance(X, Mapping):
             way = f" A dictionary of columns is one as pandas.DataFrame({name})."
         raise TypeError(f"{owner}: {name} must be a table of rows and columns; got {shown}.{way}")
+    elif is_arrow(X):
+        raise TypeError(
+            f"{owner}: {name} must be an array or a data frame; a {type(X).__name__} of pyarrow is made into one by "
+            f"pandas, which is not installed. Install it, or pass polars.from_arrow({name})."
+        )
     elif is_frame(X):
         _refuse_names(list(X.columns), owner, name)
     elif isinstance(X, np.ndarray):
@@ -81,11 +87,12 @@ def said_by(owner: str) -> Iterator[None]:
     """Inside, other libraries check a table; their errors come out under our name."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if str(error).startswith(f"{owner}:"):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(printable_lines(f"{owner}: {error}")) from error
+        beyond = "a number is beyond the range of float64: " if isinstance(error, OverflowError) else ""
+        raise kind(printable_lines(f"{owner}: {beyond}{error}")) from error
 
 
 def remember_columns(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -98,8 +105,27 @@ def remember_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 
 def canonical(X: Any) -> Any:
     """Sparse rows with sorted indices and no cell twice; a copy where they are not: the one given stays."""
-    if not sparse.issparse(X) or X.has_canonical_format:
+    if not sparse.issparse(X):
+        return X
+    X = usual_indices(X)
+    if X.has_canonical_format:
         return X
     X = X.copy()
     X.sum_duplicates()
     return X
+
+
+def usual_indices(X: Any) -> Any:
+    """Compressed sparse tables with indices of 32 or 64 bits, both kinds alike, and no values behind the last row.
+
+    scipy takes others, but warns of small integers, and its own functions fail where values are left over.
+    """
+    if X.format not in ("csr", "csc"):
+        return X
+    count, kind = int(X.indptr[-1]), X.indices.dtype
+    if kind in (np.int32, np.int64) and kind == X.indptr.dtype and len(X.data) == count:
+        return X
+    kind = np.result_type(kind, X.indptr.dtype, np.int32)
+    kind = kind if kind == np.int32 else np.dtype(np.int64)
+    parts = X.data[:count], X.indices[:count].astype(kind), X.indptr.astype(kind)
+    return type(X)(parts, shape=X.shape)

@@ -55,7 +55,7 @@ def naming_text(X: Any, owner: str, name: str = "X", way: str = "") -> Iterator[
         raise ValueError(dates_refused(owner, name, dates))
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if dates := dates_among_objects(X):
             raise ValueError(dates_refused(owner, name, dates)) from error
         if text := {column: found for column, cells in _object_columns(X) if (found := _first_text(cells)) is not None}:

@@ -26,7 +26,7 @@ def target_of(y: Any, n: int, kind: str, owner: str) -> Target:
     `kind` is "classes", "quantity" or "auto": text, true/false and whole numbers with at most 30 different values are
     then classes, other numbers a quantity. NaN, None and masked labels are missing.
     """
-    values = np.asarray(y)
+    values = _as_array(y, n, owner)
     values = values.ravel() if values.ndim == 2 and 1 in values.shape else values
     if values.shape != (n,):
         raise ValueError(f"{owner}: y must have one label for each of the {n} rows; got shape {values.shape}.")
@@ -35,7 +35,7 @@ def target_of(y: Any, n: int, kind: str, owner: str) -> Target:
         missing |= np.ma.getmaskarray(y).reshape(n)
     if missing.all():
         raise ValueError(f"{owner}: y must have at least one label; all {n} are missing.")
-    there = plain_labels(values[~missing])
+    there = _plain(values[~missing], owner)
     if there.dtype.kind == "f" and np.isinf(there).any():
         raise ValueError(f"{owner}: y must be finite; {int(np.isinf(there).sum())} labels are infinite.")
     classes = are_classes(there) if kind == "auto" else kind == "classes"
@@ -47,6 +47,33 @@ def target_of(y: Any, n: int, kind: str, owner: str) -> Target:
     if classes and len(found) == len(there):
         raise ValueError(f"{owner}: y must have a class of two rows or more; each of {len(there)} rows has its own.")
     return Target(~missing, codes.ravel() if classes else there.astype(np.float64), classes)
+
+
+def numbered(y: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted labels, and the number of each row's."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise TypeError(
+            f"{owner}: y must hold labels of one kind, text or numbers, and none missing; got {', '.join(kinds)}."
+        ) from error
+
+
+def _as_array(y: Any, n: int, owner: str) -> np.ndarray:
+    try:
+        return np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"{owner}: y must have one label for each of the {n} rows; got lists of them.") from error
+
+
+def _plain(values: np.ndarray, owner: str) -> np.ndarray:
+    try:
+        return plain_labels(values)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{owner}: y must hold labels that are text or numbers of float64; got {type(values[0]).__name__}."
+        ) from error
 
 
 def missing_labels(values: np.ndarray) -> np.ndarray:

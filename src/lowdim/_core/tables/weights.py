@@ -13,8 +13,11 @@ def check_weights(sample_weight: Any, n: int, owner: str) -> np.ndarray:
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n, sample_weight)
     try:
-        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        weights = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{owner}: sample_weight must be an array of {n} numbers; got {sample_weight!r}.") from error
     if weights.shape != (n,):
         raise ValueError(f"{owner}: sample_weight must have one weight for each row, {n}; got shape {weights.shape}.")

@@ -124,7 +124,8 @@ class CA(Reducer):
             Their coordinates.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=FLOATS, ensure_all_finite="allow-nan" if self._takes_nan else True)
+        with np.errstate(over="ignore", invalid="ignore"):  # it adds up what may be large
+            X = check_array(X, dtype=FLOATS, ensure_all_finite="allow-nan" if self._takes_nan else True)
         if len(X) != len(self.row_masses_):
             raise ValueError(f"CA: X must have {len(self.row_masses_)} rows, those of the fitted table; got {len(X)}.")
         standard = self.row_coordinates_ / np.sqrt(self.eigenvalues_)
