@@ -40,7 +40,7 @@ test: env  ## lint and the whole suite, within 9 minutes on two idle cores
 
 test-deep: env asan tsan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
 	@cd "$(HERE)"
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep LOWDIM_TEST_SECONDS=120 .venv-test/bin/python -m pytest -n 2 --durations=25
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep LOWDIM_TEST_SECONDS=120 .venv-test/bin/python -m pytest -n 2 --durations=25
 
 test-gpu: env  ## the tests that need a GPU, and the tables of docs/gpu.md from it
 	@cd "$(HERE)"
@@ -50,7 +50,7 @@ test-gpu: env  ## the tests that need a GPU, and the tables of docs/gpu.md from 
 test-oldest:  ## the suite with the oldest dependencies the package declares
 	@cd "$(HERE)"
 	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
 
 test-peers:  ## tests of umap-learn and openTSNE on our UMAP and t-SNE: make test-peers SOURCES=folder (holding umap-learn/umap/tests, openTSNE/tests)
 	@cd "$(HERE)"

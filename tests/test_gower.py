@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
@@ -214,11 +215,16 @@ WEIGHTS = dict.fromkeys(
 )
 
 
+# Up to 1.7 the check subtracts a mean, in place, from the integers that it makes for estimators that take categories.
+IN_PLACE = "X -= X.mean()" in inspect.getsource(estimator_checks.check_positive_only_tag_during_fit)
+BROKEN = {"check_positive_only_tag_during_fit": "scikit-learn's check fails itself"} if IN_PLACE else {}
+
+
 @pytest.mark.parametrize("name", ["ClassicalMDS", "Isomap", "LaplacianEigenmaps", "MDS"])
 def test_the_checks_of_scikit_learn(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = WEIGHTS if name == "ClassicalMDS" else {}
+        expected = (WEIGHTS if name == "ClassicalMDS" else {}) | BROKEN
         check_estimator(model(name), expected_failed_checks=expected, on_skip=None)
 
 

@@ -7,6 +7,9 @@ cd "$(dirname "$0")/.."
 python=$1
 shift
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Hundreds of tests start processes: what Python compiles is kept, also where the environment says otherwise. Compiling
+# numpy, scipy, scikit-learn and pandas for one process takes longer than most tests.
+export PYTHONDONTWRITEBYTECODE=
 status=0
 "$python" -m pytest -n 2 --dist worksteal --durations=15 "$@" || status=$?
 if [ "$status" -eq 1 ]; then

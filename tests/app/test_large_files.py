@@ -173,8 +173,9 @@ def test_text_that_cannot_be_read_in_parts_is_said(folder, capsys, monkeypatch, 
 
 
 def test_a_cluster_must_be_there_and_the_file_have_parts(folder, capsys):
-    pytest.importorskip("distributed")
+    dask = pytest.importorskip("distributed").client.dask
     assert main(["compare", "swiss-roll", "--cluster", "tcp://127.0.0.1:1"]) == 2
     assert "--cluster is for .npy, Parquet and text files" in capsys.readouterr().err
     assert main(["fit", "rows.npy", "--method", "pca", "--out", "m.lowdim", "--cluster", "127.0.0.1:nothing"]) == 2
     assert "no scheduler of dask.distributed answers" in capsys.readouterr().err
+    assert dask.config.get("scheduler", None) is None  # else all work of Dask in this process would wait for it

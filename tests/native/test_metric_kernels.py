@@ -200,7 +200,7 @@ def overlap(X, Y):
 
 @pytest.mark.parametrize("by_overlap", [False, True])
 def test_cells_that_sparse_rows_share(by_overlap, rng):
-    X, Y = (sparse.random_array((n, 23), density=0.3, rng=rng, format="csr") for n in (9, 31))
+    X, Y = (sparse.csr_array(rng.random((n, 23)) * (rng.random((n, 23)) < 0.3)) for n in (9, 31))
     for rows in (X, Y):
         rows.data *= rng.choice([-1, 1], rows.nnz)
     dense = X.toarray(), Y.toarray()

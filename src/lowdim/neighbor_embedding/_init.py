@@ -63,7 +63,7 @@ def principal(X: Any, k: int, owner: str) -> np.ndarray:
     dense = not sparse.issparse(X)
     center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     with threads.single_blas():
-        found = svd(X.astype(np.float64) if dense else X, min(k, *X.shape), center=center, owner=owner)
+        found = svd(X.astype(np.float64, copy=False) if dense else X, min(k, *X.shape), center=center, owner=owner)
     Z = found.U * found.values
     kept = found.values > 1e-10 * max(float(np.abs(center).max(initial=0.0)) * np.sqrt(X.shape[0]), found.values[0])
     if 0 < kept.sum() < k:
@@ -91,8 +91,9 @@ def spectral(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray
 
 def _smallest(L: Any, k: int, degrees: np.ndarray, null: np.ndarray, rng: Any, owner: str) -> np.ndarray:
     """Eigenvectors to a few digits: that is enough for an initialisation."""
+    problem: Any = {"which": "smallest", "mass": degrees, "skip": null, "semidefinite": True}
     for tol in ROUGH:
-        found = eigenpairs(L, k, which="smallest", mass=degrees, skip=null, rng=rng, tol=tol, rough=True, owner=owner)
+        found = eigenpairs(L, k, **problem, rng=rng, tol=tol, rough=True, owner=owner)
         if found.residuals.max() <= SHARE * found.values.min():
             break
     return found.vectors

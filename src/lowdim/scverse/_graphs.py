@@ -199,7 +199,8 @@ def _walk(W: sparse.csr_array, k: int, random_state: Any) -> tuple[np.ndarray, n
     if k > count:
         L = sparse.csr_array(sparse.diags_array(degrees) - K)
         rng = generator(random_state)
-        found = eigenpairs(L, k - count, which="smallest", mass=degrees, skip=still, rng=rng, owner="scverse.diffmap")
+        problem: Any = {"which": "smallest", "mass": degrees, "skip": still, "semidefinite": True}
+        found = eigenpairs(L, k - count, **problem, rng=rng, owner="scverse.diffmap")
         values, vectors = np.concatenate([values, 1 - found.values]), np.column_stack([still, found.vectors])
     vectors = np.sqrt(degrees)[:, None] * vectors
     return values[:k], (vectors / np.linalg.norm(vectors, axis=0))[:, :k]

@@ -123,12 +123,14 @@ def test_ctrl_c_while_pytorch_is_imported(delay):
         import numpy as np, lowdim
         signal.signal(signal.SIGINT, signal.default_int_handler)
         X = np.random.default_rng(0).normal(size=(60, 5))
+        model = lowdim.Autoencoder(2, max_iter=2)
+        lowdim.PCA(1).fit(X)  # scikit-learn is there: its import is Python's business
         def send():
             time.sleep({delay})
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=send).start()
         try:
-            lowdim.Autoencoder(2, max_iter=2).fit(X)
+            model.fit(X)
             time.sleep(3)
         except KeyboardInterrupt:
             pass

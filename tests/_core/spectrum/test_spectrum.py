@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -336,8 +337,9 @@ def test_factor_bytes_bounds_the_factors(make):
     A = make()
     n = A.shape[0]
     task = problem.Problem(A, None, np.empty((n, 0)), 3, -1.0, 8.0, 1e-10, None, np.random.default_rng(0), "")
-    used = 12 * solvers._definite_lu(sp.csc_array(A), -1e-6).nnz
-    assert used <= solvers.factor_bytes(task) <= 60 * used
+    used = 12 * solvers._symmetric_lu(sp.csc_array(A), -1e-6).nnz
+    assert 2 * used <= solvers.factor_bytes(task) <= 100 * used
+    assert used <= solvers.factor_bytes(replace(task, semidefinite=True)) <= 50 * used
 
 
 def test_unfinished_results_warn_and_tell():

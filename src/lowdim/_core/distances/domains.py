@@ -231,9 +231,18 @@ def measured_by_name(Q: Array, R: Array, metric: str, owner: str, params: Mappin
             f"{owner}: metric_params must suit metric={metric!r} and the {Q.shape[1]} columns; got "
             f"{', '.join(params)}: {error}"
         ) from None
+    if metric == "yule" and params:
+        block = _weighted_yule(Q, R, np.asarray(params["w"], dtype=np.float64))
     if DOMAINS.get(metric) in (BOOLEAN, NON_NEGATIVE):
         block[np.ix_(~Q.any(axis=1), ~R.any(axis=1))] = 0.0
     return block
+
+
+def _weighted_yule(Q: Array, R: Array, w: Array) -> Array:
+    """From the weights of columns where both, one or none of two rows are True; SciPy 1.12 drops their fractions."""
+    both, neither = (Q * w) @ R.T, (~Q * w) @ (~R).T
+    half = ((Q * w) @ (~R).T) * ((~Q * w) @ R.T)
+    return np.divide(2 * half, both * neither + half, out=np.zeros(half.shape), where=half > 0)
 
 
 def all_equal(rows: Array, distances: Callable[[Array, Array], Array]) -> float | None:

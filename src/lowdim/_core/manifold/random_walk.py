@@ -93,7 +93,7 @@ def slow_axes(
     settings["give_up"] = give_up
     if sparse.issparse(W):
         L, degrees = laplacian(W)
-        pairs = eigenpairs(L, count, which="smallest", mass=degrees, **settings)
+        pairs = eigenpairs(L, count, which="smallest", mass=degrees, semidefinite=True, **settings)
         found = np.maximum(pairs.values, 0.0)
     else:
         degrees = W.sum(axis=1)
@@ -118,7 +118,8 @@ def plain_axes(
         warn(f"{owner}: {n} different rows have {count} axes; the other axes of n_components={r} are zero.")
     if count:
         settings: Any = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "give_up": give_up}
-        pairs = eigenpairs(laplacian(W)[0], count, which="smallest", rng=rng, owner=owner, **settings)
+        settings |= {"which": "smallest", "semidefinite": True, "rng": rng, "owner": owner}
+        pairs = eigenpairs(laplacian(W)[0], count, **settings)
         values[:count], Y[:, :count] = np.maximum(pairs.values, 0.0), pairs.vectors
     return values, Y
 

@@ -28,8 +28,8 @@ RESTARTS = 50  # of ARPACK, which does not find the vectors of an eigenvalue tha
 MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
 
 # Bytes of factors that are made in half a second. Few digits of a graph without structure, 4,000 x 10 normal numbers:
-# 3.2 s by factors of 136 MB, 0.1 s by multigrid; 8,000: 20 s, and 0.4 GB.
-QUICK_FACTORS = 50_000_000
+# 3.2 s by factors of 107 MB, 0.1 s by multigrid; 8,000: 20 s, and 0.3 GB.
+QUICK_FACTORS = 40_000_000
 NEARLY = 10  # times the tolerance: what misses it by less is better than what another way would find
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 

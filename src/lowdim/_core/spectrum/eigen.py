@@ -48,6 +48,7 @@ def eigenpairs(
     norm: float | None = None,
     give_up: bool = False,
     rough: bool = False,
+    semidefinite: bool = False,
     owner: str = "eigenpairs",
 ) -> Eigenpairs:
     """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
@@ -88,6 +89,9 @@ def eigenpairs(
         than make sparse factors that take very long: for callers that have another way.
     rough : bool
         Take what the first solver finds, within `tol` or not, without a warning: for an initialisation.
+    semidefinite : bool
+        A has no negative eigenvalue by its construction (a Laplacian, a product B'B): sparse factors need not prove it,
+        which halves their memory.
     owner : str
         Name of the caller, for messages.
 
@@ -120,7 +124,9 @@ def eigenpairs(
     random = generator(SEED if rng is None else rng)
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
-    problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
+    problem = Problem(
+        A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start, semidefinite=semidefinite
+    )
     chain = chain_of(problem, rough) if solver == "auto" else [solver]
     if rough:
         best = first_good(replace(problem, most_factors=LARGEST_FACTORS), chain, rough=True)

@@ -80,7 +80,7 @@ def null_axes(
     norm = float(abs(M).sum(axis=1).max()) or 1.0
     given = None if counts is None else mass
     settings = {"mass": given, "skip": np.ones((n, 1)), "rng": rng, "give_up": give_up, "owner": owner}
-    pairs = eigenpairs(M, min(r + 1, n - 1), which="smallest", **settings)
+    pairs = eigenpairs(M, min(r + 1, n - 1), which="smallest", semidefinite=True, **settings)
     Z = pairs.vectors[:, :r]
     Z = Z - mass @ Z / mass.sum()
     if n - 1 < r:

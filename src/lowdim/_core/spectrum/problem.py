@@ -33,6 +33,7 @@ class Problem:
     owner: str
     near: Array | None = None  # vectors close to the wanted ones, where the caller has some
     most_factors: float = float("inf")  # bytes of sparse factors beyond which other solvers come first
+    semidefinite: bool = False  # B has no eigenvalue below zero, by its construction
 
     @property
     def n(self) -> int:

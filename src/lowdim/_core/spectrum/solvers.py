@@ -24,11 +24,13 @@ from lowdim._core.spectrum.multigrid import multigrid
 from lowdim._core.spectrum.problem import EPS, Array, Problem, rayleigh_ritz
 
 # Bytes per entry of the profile after reverse Cuthill-McKee that a symmetric LU was seen to take, at most.
-# Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.4
-# entries of 8 + 4 bytes per entry of the profile, and the signs of the pivots are read from a copy of U.
-BYTES_PER_PROFILE_ENTRY = 28
+# Laplacians and LLE matrices of kNN graphs in 2 to 50 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.8
+# entries of 8 + 4 bytes per entry of the profile.
+BYTES_PER_PROFILE_ENTRY = 22
+# The signs of the pivots are read from a copy of both factors, which SciPy makes and keeps.
+COPIES = 2
 # Bytes of factors that are made within minutes; larger ones are made only where nothing else works.
-LARGEST_FACTORS = 6_000_000_000
+LARGEST_FACTORS = 4_700_000_000
 # Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
 # moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
 SHIFTS = (1e-10, 1e-7, 1e-4)
@@ -108,10 +110,11 @@ class ShiftedInverse:
 
     @classmethod
     def below(cls, problem: Problem) -> ShiftedInverse:
-        """Factorise with the first of some shifts that the pivots prove to lie below the spectrum.
+        """Factorise with the first of some shifts that lies below the spectrum.
 
-        A matrix minus a shift has as many negative pivots as it has eigenvalues below the shift (Sylvester),
-        so that an indefinite matrix cannot be taken for a semi-definite one and its pairs be missed.
+        A matrix minus a shift has as many negative pivots as it has eigenvalues below the shift (Sylvester), so that
+        an indefinite matrix cannot be taken for a semi-definite one and its pairs be missed. Of a matrix that is
+        semi-definite by its construction the pivots need not be looked at.
         """
         size = factor_bytes(problem)
         memory.check(problem.owner, {"sparse factors": size}, 'Use solver="lobpcg".')
@@ -119,7 +122,8 @@ class ShiftedInverse:
             raise MemoryError(f"{problem.owner}: sparse factors of {memory.show(size)} take very long to make.")
         C = -problem.sign * problem.sparse
         for shift in cls._candidates(problem):
-            if lu := _definite_lu(C, shift):
+            lu = _symmetric_lu(C, shift)
+            if lu and (problem.semidefinite or _is_definite(lu)):
                 return cls._bordered(problem, shift, lu)
         raise np.linalg.LinAlgError("no shift makes the matrix definite")
 
@@ -163,7 +167,7 @@ class ShiftedInverse:
 
 def factor_bytes(problem: Problem) -> int:
     """A bound for the memory of a sparse factorisation."""
-    return profile_bytes(problem.matrix)
+    return profile_bytes(problem.matrix) * (1 if problem.semidefinite else COPIES)
 
 
 def profile_bytes(matrix: Any) -> int:
@@ -179,27 +183,31 @@ def profile_bytes(matrix: Any) -> int:
 
 
 def graph_factor_bytes(n: int, p: int, r: int) -> int:
-    """What the factors of a graph of r dimensions take, p rows meeting in each neighbourhood: measured up to 50,000.
+    """What the factors of a graph of r dimensions take, p rows meeting in each neighbourhood.
 
-    Rows that fill more dimensions need more; `profile_bytes` looks at the graph once it is there.
+    Measured on 3,000 to 16,000 rows: in five to ten dimensions L and U fill more than half of the matrix, in more of
+    them less, as a few rows are then neighbours of many. `profile_bytes` looks at the graph once it is there.
     """
-    in_many = 0.23 * p * n**0.67 * (1 + 3000 / max(n, 1))  # of few rows nearly all are neighbours of neighbours
-    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, in_many)
-    return int(36 * n * min(n / 2, fill))
+    in_many = n * (1 - np.exp(-p / 15)) * min(1.0, (10 / r) ** 0.7)
+    sheets = {1: 8.0 * p, 2: 1.7 * p * np.log2(max(n, 2)), 3: 0.16 * p * n**0.73, 4: 0.23 * p * n**0.775}
+    return int(12 * n * min(n, sheets.get(r, in_many)))
 
 
-def _definite_lu(C: sp.csc_array, shift: float) -> Any:
-    """The factors of C - shift I, or None unless it is positive definite."""
+def _symmetric_lu(C: sp.csc_array, shift: float) -> Any:
+    """The factors of C - shift I, or None where it is singular."""
     shifted = sp.csc_matrix(C - shift * sp.eye_array(C.shape[0], format="csc"))
     try:
         # Minimum degree on A + A' with pivots on the diagonal: half the fill of the default ordering, and
         # symmetric.
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-        lu = threads.aside(lambda: splu(shifted, **options))
+        return threads.aside(lambda: splu(shifted, **options))
     except RuntimeError:  # exactly singular
         return None
-    definite = np.array_equal(lu.perm_r, lu.perm_c) and np.all(lu.U.diagonal() > 0)
-    return lu if definite else None
+
+
+def _is_definite(lu: Any) -> bool:
+    """Whether all pivots are on the diagonal and positive; SciPy copies both factors for it."""
+    return bool(np.array_equal(lu.perm_r, lu.perm_c) and np.all(lu.U.diagonal() > 0))
 
 
 def _top(problem: Problem) -> float:

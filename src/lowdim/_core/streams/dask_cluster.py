@@ -17,6 +17,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from distributed import Client
+from distributed.comm.addressing import get_address_host_port, normalize_address
 
 AHEAD = 2  # pieces of work for each thread of the workers that are on the way
 
@@ -66,6 +67,8 @@ def _itself(given: Any) -> Any:
 def connected(address: str) -> Iterator[Cluster]:
     """The cluster at an address such as ``tcp://host:8786``; ConnectionError where none answers."""
     try:
+        # First: a client that stumbles over an address stays the scheduler of all of Dask, and never answers.
+        get_address_host_port(normalize_address(address))
         client = Client(address, timeout="10s")
     except (OSError, TimeoutError, ValueError) as problem:
         raise ConnectionError(

@@ -18,7 +18,7 @@ SOURCE = (
     "Lecture notes, figures 3 and 4: PCA fails on a spiral in the plane, nonlinear methods find the coordinate of one "
     "in space. Pictures without numbers."
 )
-ROWS, NOISE, NEIGHBORS = 400, 0.1, 8
+ROWS, NOISE, NEIGHBORS = 400, 0.1, 12
 REPEATS = 3
 PUBLISHED: dict[str, str] = {}
 
@@ -57,5 +57,7 @@ def _models() -> dict[str, Any]:
 NOTES = [
     f"{ROWS} rows, noise {NOISE}, {NEIGHBORS} neighbours. 1 means that the order along the curve is found. The turns "
     "lie over each other on every line through the plane, so that no linear component can have it; a Gaussian "
-    "kernel's first components are waves along the curve. Methods on neighbour graphs follow the curve.",
+    "kernel's first components are waves along the curve. Methods on neighbour graphs follow the curve; with 8 "
+    "neighbours the graph falls apart in a third of the draws, and in a quarter of the others LLE has half of the "
+    "order or less.",
 ]
