@@ -123,12 +123,12 @@ def by_peers(X: np.ndarray, numeric: np.ndarray) -> Iterator[tuple[str, np.ndarr
         yield f"sklearn {k} neighbours", gathered(near, parents, numeric)
 
 
-def trial(X: np.ndarray, numeric: np.ndarray, mechanism: str, seed: int, draws: int) -> Record:
+def trial(X: np.ndarray, numeric: np.ndarray, mechanism: str, seed: int, options: Any) -> Record:
     """Errors of the automatic choice, of each model by its own best setting, and of peers."""
     holes = hide_cells(X, SHARE, mechanism, random_state=seed)
     hidden, table = holes.mask, given(np.asarray(holes.X), numeric)
     start, spent = time.perf_counter(), time.process_time()
-    found = lowdim.impute(table, draws, random_state=seed)
+    found = lowdim.impute(table, options.draws, random_state=seed)
     seconds = time.perf_counter() - start, time.process_time() - spent
     low, high = found.intervals()
     inside = ((low <= X) & (high >= X))[hidden & numeric]
@@ -144,7 +144,8 @@ def trial(X: np.ndarray, numeric: np.ndarray, mechanism: str, seed: int, draws: 
             filled = MODELS[one.method](Effort(seed=seed)).fill(cells, one.setting)
             restored = found.given.restored(np.where(cells.holes, cells.layout.gather(filled), cells.coded))
             record["errors"][one.method] = errors(restored, X, hidden, numeric)
-    for name, filled in by_peers(np.asarray(holes.X), numeric):
+    peers = () if options.alone else by_peers(np.asarray(holes.X), numeric)
+    for name, filled in peers:
         record["errors"][name] = errors(filled, X, hidden, numeric)
     return record
 
@@ -186,7 +187,7 @@ def study(names: list[tuple[Path, int]], options: Any) -> Iterator[Record]:
         X, numeric = table_of(path, options.rows)
         for mechanism in options.mechanisms.split(","):
             first = options.first
-            found = [trial(X, numeric, mechanism, first + seed, options.draws) for seed in range(seeds)]
+            found = [trial(X, numeric, mechanism, first + seed, options) for seed in range(seeds)]
             yield {"table": path.stem, "shape": list(X.shape), "mechanism": mechanism, **summed(found, numeric)}
 
 
@@ -215,6 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--mechanisms", default="mcar", help="how cells are hidden: mcar, block")
     parser.add_argument("--draws", type=int, default=1, help="tables that `impute` draws")
+    parser.add_argument("--alone", action="store_true", help="without the imputers of scikit-learn, which take longest")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the records to this file")
     options = parser.parse_args(arguments)
     folder = Path(os.environ.get("LOWDIM_DATA", ""))

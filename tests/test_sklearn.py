@@ -16,7 +16,7 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 @pytest.mark.filterwarnings("ignore:(Isomap|LLE). the neighbour graph")
 # They fit blobs and noise, which are no sheets: a local method is right to say so.
 @pytest.mark.filterwarnings("ignore:LLE. .*(gap after the last axis|eigenvalues are zero|map's diameter)")
-@pytest.mark.filterwarnings("ignore:TCIE. .*of the rows have their nearest rows on one side")
+@pytest.mark.filterwarnings("ignore:TCIE. .*the rows do not lie on a surface")
 @pytest.mark.filterwarnings("ignore:DiffusionMaps. .*of the spread along a direction")
 # They fit two classes or one target, which have fewer axes than asked for, and rows that are equal within classes.
 @pytest.mark.filterwarnings("ignore:(LDA|CCA|KernelCCA). n_components=2 is more than")

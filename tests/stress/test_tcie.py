@@ -1,5 +1,7 @@
 """TCIE: sheets with holes, the boundary, and what it becomes when every pair counts."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -150,3 +152,23 @@ def test_rows_that_are_no_surface_are_told():
         TCIE(2, tol=0.1).fit(X)
     assert any("of the rows have their nearest rows on one side" in str(warning.message) for warning in said)
     TCIE(2, tol=0.1).fit(datasets.swiss_roll(300, random_state=0).X)
+
+
+def test_neighbours_that_isomap_shows_and_this_map_does_not_are_told():
+    """Rows in six dimensions: not enough of them look as if they were at a boundary, and no plane holds the others."""
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    with pytest.warns(UserWarning, match=r"TCIE: \d+ % of the pairs count: the rows do not lie on a surface") as said:
+        model = TCIE(2, tol=1e-4).fit(X)
+    text = " ".join(str(warning.message) for warning in said)
+    shares = re.search(r"in the map (\d+) % are neighbours, in Isomap's map (\d+) %", text).groups()
+    graph = kneighbors_graph(X, 10).toarray() > 0
+    maps = model.embedding_, Isomap(2, n_neighbors=10).fit_transform(X)
+    seen = [(graph | graph.T)[kneighbors_graph(Z, 10).toarray() > 0].mean() for Z in maps]
+    np.testing.assert_allclose([int(share) for share in shares], 100 * np.array(seen), atol=0.6)
+    assert seen[0] < 0.9 * seen[1]
+
+
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
+def test_surfaces_are_not_said_to_be_none():
+    TCIE(2, n_neighbors=12, tol=1e-4).fit(holed(250)[1])
+    TCIE(2, tol=1e-4).fit(np.random.default_rng(0).uniform(size=(200, 3)) * [1, 1, 0.2])

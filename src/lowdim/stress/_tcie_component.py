@@ -17,7 +17,7 @@ from lowdim._core.extend import Interpolation, NeighborWeights
 from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.iterate import Run
 from lowdim._core.manifold.reduced import SPARE
-from lowdim._core.neighbors import Neighbors
+from lowdim._core.neighbors import Neighbors, nearest
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim.stress._initial import classical_of_table, principal_axes
@@ -82,6 +82,18 @@ class EmbeddedComponent:
     kept_share: float
     stress: float
     run: Run[None]
+    neighbors_kept: tuple[Array, Array]  # by the map and by Isomap's, of each source; see `neighbors_kept`
+
+
+def neighbors_kept(graph: sparse.csr_array, Z: Array, k: int, n_jobs: int | None) -> Array:
+    """Of the k places nearest to each place of the map, the share that is joined to it in the graph: (n,)."""
+    n, k = len(Z), min(k, len(Z) - 1)
+    if k < 1:
+        return np.ones(n)
+    near = nearest(Z, k, n_jobs=n_jobs).indices
+    listed = sparse.csr_array((np.ones(n * k), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    edges = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    return np.asarray(edges.multiply(listed).sum(axis=1)).ravel() / k
 
 
 def _nearest_sources(D: Array, k: int) -> Neighbors:
@@ -96,6 +108,16 @@ def _nearest_sources(D: Array, k: int) -> Neighbors:
     return Neighbors(indices, values)
 
 
+@dataclass(frozen=True, eq=False)
+class LeastStress:
+    """The configuration of least stress over the kept pairs, and that of all pairs from which it was reached."""
+
+    Z: Array
+    start: Array
+    stress: float
+    run: Run[None]
+
+
 def least_stress(
     D: Array,
     kept: Array,
@@ -106,18 +128,11 @@ def least_stress(
     relay: Relay,
     n_jobs: int | None,
     **loop: Any,
-) -> tuple[Array, float, Run[None]]:
-    """The configuration of least stress over the kept pairs, from classical scaling of all geodesic distances.
-
-    Returns
-    -------
-    Z : ndarray of shape (n, r)
-    stress : float
-    run : Run
-    """
+) -> LeastStress:
+    """The configuration of least stress over the kept pairs, from classical scaling of all geodesic distances."""
     n = len(D)
     if n == 1 or D.max() == 0:
-        return np.zeros((n, r)), 0.0, Run(None, np.zeros(1), 1, True)
+        return LeastStress(np.zeros((n, r)), np.zeros((n, r)), 0.0, Run(None, np.zeros(1), 1, True))
     unit = 2.0 ** int(np.frexp(D.max())[1])
     D = D / unit
     weights = None if kept.all() else condensed(lambda rows: kept[rows, rows.start :], n, np.float64, n_jobs)
@@ -133,7 +148,7 @@ def least_stress(
             ConvergenceWarning,
         )
     Z = principal_axes(best.point.reshape(n, -1))
-    return Z * unit, pairs.stress(Z, n_jobs=n_jobs)[0] * unit**2, run
+    return LeastStress(Z * unit, start.reshape(n, -1), pairs.stress(Z, n_jobs=n_jobs)[0] * unit**2, run)
 
 
 def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:
