@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,14 @@ from lowdim._core import params
 from lowdim._core.runtime.notices import warn
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._train import SMALL
+from lowdim.latent.networks._train import SMALL, Training
+
+
+def training_of(model: Any, *, full_batch: bool = False) -> Training:
+    """How an estimator is trained by its parameters, on the device that it chose."""
+    own = ("owner", "full_batch", "device")
+    same = {field.name: getattr(model, field.name) for field in fields(Training) if field.name not in own}
+    return Training(owner=type(model).__name__, full_batch=full_batch, device=model.device_, **same)
 
 
 @dataclass(frozen=True)
