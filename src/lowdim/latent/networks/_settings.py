@@ -16,11 +16,11 @@ from lowdim.latent.networks._network import Network
 from lowdim.latent.networks._train import SMALL, Training
 
 
-def training_of(model: Any, *, full_batch: bool = False) -> Training:
-    """How an estimator is trained by its parameters, on the device that it chose."""
+def training_of(owner: str, parameters: dict[str, Any], device: str, *, full_batch: bool = False) -> Training:
+    """How an estimator of these parameters is trained, on a device."""
     own = ("owner", "full_batch", "device")
-    same = {field.name: getattr(model, field.name) for field in fields(Training) if field.name not in own}
-    return Training(owner=type(model).__name__, full_batch=full_batch, device=model.device_, **same)
+    same = {field.name: parameters[field.name] for field in fields(Training) if field.name not in own}
+    return Training(owner=owner, full_batch=full_batch, device=device, **same)
 
 
 @dataclass(frozen=True)

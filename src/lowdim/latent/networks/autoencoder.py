@@ -326,7 +326,8 @@ class Autoencoder(TrainsFurther, TrainsBlocks, Reducer):
         )
 
     def _training(self) -> Training:
-        return settings.training_of(self, full_batch=self.solver_ == "lbfgs")
+        given = self.get_params(deep=False)
+        return settings.training_of("Autoencoder", given, self.device_, full_batch=self.solver_ == "lbfgs")
 
     def _scaling(self, X: np.ndarray) -> Scaling:
         return self._scaling_of(X, self.scale)

@@ -341,7 +341,7 @@ class VAE(TrainsFurther, TrainsBlocks, Reducer):
         return Z
 
     def _training(self) -> Training:
-        return settings.training_of(self)
+        return settings.training_of("VAE", self.get_params(deep=False), self.device_)
 
     def _loss(self, d: int, fill: np.ndarray | None = None) -> Evidence:
         return Evidence("VAE", *self._networks(d), self._bernoulli(), self.beta, self.weight_decay, fill)
