@@ -210,7 +210,8 @@ class CCA(Reducer):
         make = partial(Sums.of, owner="CCA", n_jobs=self.n_jobs)
         found = self._gathered(batches, make, nan=self._takes_nan, policies=self._hole_policies)
         d = self.n_features_in_
-        total, dtype = found.sums.moments(), np.dtype(found.sums.dtype)
+        total: Any = found.sums.moments()
+        dtype = np.dtype(found.sums.dtype)
         if isinstance(total, ByPattern):
             self._keep_incomplete(*total.table(), d, dtype)
             return

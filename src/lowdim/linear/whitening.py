@@ -139,7 +139,8 @@ class Whitening(Reducer):
         With `missing="em"` the covariance is the model of incomplete rows too.
         """
         if batches.rereadable and self._in_many_passes(batches.width):
-            self.n_features_in_, settings = batches.width, {"scale": False, "ddof": self.ddof, "tol": 1e-10}
+            self.n_features_in_ = batches.width
+            settings: dict[str, Any] = {"scale": False, "ddof": self.ddof, "tol": 1e-10}
             found = many_passes.decompose(
                 batches, self.n_components, self._min_rows, rng=generator(0), owner="Whitening", **settings
             )
@@ -162,7 +163,7 @@ class Whitening(Reducer):
         return True
 
     def _in_many_passes(self, d: int) -> bool:
-        return d > many_passes.WIDE and self.n_components is not None and self.missing == "error"
+        return bool(d > many_passes.WIDE and self.n_components is not None and self.missing == "error")
 
     def _keep_incomplete(self, X: np.ndarray, weights: np.ndarray | None, dtype: Any) -> None:
         found = expected_moments(X, None, weights, owner="Whitening", n_jobs=self.n_jobs)

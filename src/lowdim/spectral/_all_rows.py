@@ -58,7 +58,7 @@ class JoinsAllRows(MapsBlocks):
 
     def _needed_here(self: Any, n: int, m: int) -> int:
         """Bytes of the graph of all rows and of the paths from m landmarks."""
-        return 48 * n * self.n_neighbors + sum(self._tables(m, n, 1, 8, n * self.n_neighbors).values())
+        return int(48 * n * self.n_neighbors + sum(self._tables(m, n, 1, 8, n * self.n_neighbors).values()))
 
     def _keep_paths_of(self: Any, numbers: Array, blocks: Any) -> None:
         """The rows that new ones are compared with, and their paths alone."""

@@ -33,8 +33,9 @@ class WideSeparation:
     within: Array
     total_along: Array  # (d, q): T a
 
-    def covariance(self, scale: Array) -> None:
+    def covariance(self, scale: Array) -> Array | None:
         """Not formed."""
+        return None
 
     def loadings(self, r: int, scale: Array) -> Array:
         """(d, r): least-squares coefficients of the columns on the first r scores, T a (a'T a)^-1."""

@@ -57,7 +57,7 @@ class PCAInBlocks:
             self._embed_moments(batches)
 
     def _takes_one_pass(self: Any) -> bool:
-        return self.solver in ("auto", "covariance", "svd") and self.missing != "nipals"
+        return bool(self.solver in ("auto", "covariance", "svd") and self.missing != "nipals")
 
     def _refuse_for_blocks(self: Any, batches: Any) -> None:
         passes = batches.rereadable and not self._needs_spectrum()
