@@ -62,6 +62,8 @@ class MapsBlocks:
     _sampled: Any = None  # numbers of the rows that new ones are compared with, where these are not all
     _sparse_graphs: ClassVar[bool]
     embedding_: Any
+    recall_: Any
+    sample_indices_: Any
     _check_rows: Any
     _memory: Any
     _fit_table: Any
@@ -93,7 +95,7 @@ class MapsBlocks:
         name = type(self).__name__
         return {"metric": self._measured_by(), "n_jobs": self.n_jobs, "owner": name, "name": "n_neighbors"}  # type: ignore[attr-defined]
 
-    def _graph_of(self, blocks: Any, k: int) -> tuple[Any, float]:
+    def _graph_of(self, blocks: Any, k: int) -> tuple[Any, float | None]:
         """Lengths of the edges from each row to k others, and the share of the true neighbours among these."""
         near, n = nearest_in_shards(blocks, k, **self._graph_settings()), blocks.n_rows()
         ends = np.arange(0, n * k + 1, k)

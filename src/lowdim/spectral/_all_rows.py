@@ -29,7 +29,6 @@ class JoinsAllRows(MapsBlocks):
     landmarks_: Any
     n_components_graph_: int
     component_labels_: Array
-    recall_: float | None
 
     def _fit_graph(self: Any, X: Any, blocks: Any, target: Any) -> Any:
         """The map of all rows, lazily; None where a sample between the landmarks has to do."""

@@ -27,6 +27,7 @@ class LabelledBlocks:
 
     n_features_in_: int
     classes_: np.ndarray
+    covariance_: Any  # None where it is not formed
     solver_: str
 
     def partial_fit(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
