@@ -40,7 +40,8 @@ def test_landmarks_are_chosen_among_all_rows(model):
         numbers = found.sample_indices_
         assert len(numbers) <= SAMPLE + 60, name
         assert (np.diff(numbers) > 0).all()
-        marks = numbers[found.basis_ if isinstance(model, lowdim.KernelPCA) else found.landmarks_]
+        marks = found.basis_ if isinstance(model, lowdim.KernelPCA) else found.landmarks_
+        marks = marks if len(getattr(found, "embedding_", ())) == len(ROWS) else numbers[marks]
         assert len(marks) == 60
         by_distance = getattr(model, "landmarks", "farthest") != "random"
         if by_distance:
@@ -49,6 +50,57 @@ def test_landmarks_are_chosen_among_all_rows(model):
         assert np.isfinite(Z).all()
         if name == "dask":
             np.testing.assert_allclose(found.transform(X).compute(), Z, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "dtype"), [((3000, 3), np.float64), ((700, 2), np.float32), (((0, 1500, 1500), 3), np.float64)], ids=str
+)
+def test_paths_of_isomap_run_through_all_rows(chunks, dtype, tmp_path):
+    """As in memory with the same landmarks; new rows are placed by the paths of the rows that are kept."""
+    rows = ROLL.astype(dtype)
+    X = da.from_array(rows, chunks=chunks)
+    model = lowdim.Isomap(2, n_landmarks=60, random_state=0)
+    with lowdim.config(sample_rows=SAMPLE):
+        found = clone(model)
+        Z = found.fit_transform(X)
+    wanted = clone(model)
+    wanted._marked = type("Given", (), {"positions": found.landmarks_, "__len__": lambda self: 60})()
+    wanted._fit_table(rows)
+    assert found.recall_ == 1
+    assert Z.shape == found.embedding_.shape == (3000, 2)
+    size = np.abs(wanted.embedding_).max()
+    np.testing.assert_allclose(Z.compute(), wanted.embedding_, atol=1e-4 * size)
+    np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-4)
+    kept = found.sample_indices_
+    np.testing.assert_allclose(found.transform(rows[kept]), found.embedding_[kept], atol=1e-4 * size)
+    placed = found.transform(X).compute()
+    assert np.sqrt(np.square(placed - wanted.embedding_).mean()) < 0.03 * size
+    assert found.residual_variance_[-1] == pytest.approx(wanted.residual_variance_[-1], abs=0.01)
+    assert found.inverse_transform(placed[:5]).shape == (5, 3)
+    lowdim.save(found, tmp_path / "model.lowdim")
+    np.testing.assert_array_equal(
+        lowdim.load(tmp_path / "model.lowdim").transform(rows[:50]), found.transform(rows[:50])
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*short circuits")
+def test_a_graph_that_does_not_fit_is_that_of_a_sample():
+    X = da.from_array(ROLL, chunks=(700, 3))
+    with (
+        lowdim.config(sample_rows=SAMPLE, memory_limit="4MB"),
+        pytest.warns(UserWarning, match="the rows between them are a random sample"),
+    ):
+        found = lowdim.Isomap(2, n_landmarks=60, random_state=0).fit(X)
+    assert len(found.embedding_) <= SAMPLE + 60
+
+
+def test_groups_apart_are_joined_and_counted():
+    X = np.concatenate([ROLL[:800], ROLL[800:1600] + 200])
+    with lowdim.config(sample_rows=SAMPLE), pytest.warns(UserWarning, match="2 components; they were joined"):
+        found = lowdim.Isomap(2, n_landmarks=60, random_state=0).fit(da.from_array(X, chunks=(500, 3)))
+    assert found.n_components_graph_ == 2
+    assert np.bincount(found.component_labels_).tolist() == [800, 800]
+    assert np.isfinite(found.transform(X)).all()
 
 
 def test_kernel_pca_sums_over_all_rows():

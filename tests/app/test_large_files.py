@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 import lowdim
+from lowdim._core.runtime.files import folder_for_one
 from lowdim.app.cli import main
 from lowdim.app.large import parts as large_files
+from lowdim.app.large import placing
 from lowdim.app.read_options import ReadOptions
 
 ROWS = np.random.default_rng(0).normal(size=(5000, 6)).astype(np.float32) * np.arange(6, 0, -1, dtype=np.float32) + 3
@@ -66,6 +68,78 @@ def test_what_cannot_be_written_in_parts_is_said(folder, capsys):
     lowdim.save(lowdim.PCA(2).fit(ROWS), "pca.lowdim")
     assert main(["transform", "pca.lowdim", "rows.npy", "--out", "places.csv"]) != 0
     assert "--out NAME.parquet" in capsys.readouterr().err
+
+
+class Stopped:
+    """Ctrl-C after so many parts."""
+
+    def __init__(self, monkeypatch, after):
+        self.read, self.left = [], after
+        self._of, self._patch = placing.Placed.frame, monkeypatch
+        monkeypatch.setattr(placing.Placed, "frame", lambda given, border: self.placed(given, border))
+
+    def placed(self, given, border):
+        if not self.left:
+            raise KeyboardInterrupt
+        self.left -= 1
+        self.read.append(border[0])
+        return self._of(given, border)
+
+
+@pytest.mark.parametrize("source", ["rows.npy", "parts[1]"])
+def test_a_stopped_placing_is_gone_on_with(folder, capsys, monkeypatch, source):
+    lowdim.save(lowdim.PCA(2).fit(ROWS), "pca.lowdim")
+    words = ["transform", "pca.lowdim", source, "--out", "places.parquet"]
+    assert main([*words[:-1], "whole.parquet"]) == 0
+    stopped = Stopped(monkeypatch, 2)
+    assert main(words) == 130
+    assert "2 of 5 parts are placed, and kept in" in capsys.readouterr().err
+    assert stopped.read == [0, 1200]
+    assert not (folder / "places.parquet").exists()
+    (folder / "places.parquet.unfinished" / "00000001.parquet").write_bytes(b"")  # as after a loss of power
+    stopped.left = -1
+    assert main(words) == 0
+    assert stopped.read == [0, 1200, 1200, 2400, 3600, 4800]
+    assert "1 of 5 parts were placed by an earlier run" in capsys.readouterr().err
+    assert pl.read_parquet("places.parquet").equals(pl.read_parquet("whole.parquet"))
+    assert not (folder / "places.parquet.unfinished").exists()
+
+
+def test_another_placing_begins_anew(folder, capsys, monkeypatch):
+    """Of another model, or of a file that has changed since."""
+    for k in (2, 3):
+        lowdim.save(lowdim.PCA(k).fit(ROWS), f"pca{k}.lowdim")
+    stopped = Stopped(monkeypatch, 2)
+    assert main(["transform", "pca2.lowdim", "rows.npy", "--out", "places.parquet"]) == 130
+    stopped.left = 3
+    assert main(["transform", "pca3.lowdim", "rows.npy", "--out", "places.parquet"]) == 130
+    assert "2 placed parts are of other data or settings, and are dropped" in capsys.readouterr().err
+    np.save("rows.npy", 2 * ROWS)
+    stopped.left = -1
+    assert main(["transform", "pca3.lowdim", "rows.npy", "--out", "places.parquet"]) == 0
+    assert "3 placed parts are of other data" in capsys.readouterr().err
+    found = pl.read_parquet("places.parquet")[:, 1:].to_numpy()
+    np.testing.assert_allclose(found, lowdim.load("pca3.lowdim").transform(2 * ROWS), atol=1e-4)
+
+
+def test_the_places_of_a_comparison_are_gone_on_with(folder, capsys, monkeypatch):
+    """Its models are fitted again, bit for bit."""
+    words = ["compare", "rows.npy", "--methods", "pca,isomap", "--no-verdict", "--out", "report", "--no-scale"]
+    stopped = Stopped(monkeypatch, 3)
+    assert main(words) == 130
+    assert (folder / "report" / "report.html").exists()
+    stopped.left = -1
+    assert main(words) == 0
+    assert "3 of 5 parts were placed by an earlier run" in capsys.readouterr().err
+    assert pl.read_parquet("report/places.parquet").height == 5000
+
+
+def test_two_runs_do_not_write_one_result(folder, capsys):
+    lowdim.save(lowdim.PCA(2).fit(ROWS), "pca.lowdim")
+    (folder / "places.parquet.unfinished").mkdir()
+    with folder_for_one("places.parquet.unfinished"):
+        assert main(["transform", "pca.lowdim", "rows.npy", "--out", "places.parquet"]) == 2
+    assert "is being written by another run" in capsys.readouterr().err
 
 
 def test_small_files_are_read_whole(folder):

@@ -258,8 +258,6 @@ def test_streams_that_cannot_be():
         LDA().fit(iter([(X, y), (X[:, :5], y)]))
     with pytest.raises(ValueError, match="at least two classes"):
         LDA().fit(iter([]))
-    with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
-        LDA(solver="svd").fit(iter([(X, y)]))
     with pytest.raises(ValueError, match=r"shrinkage must be a number such as .* for a stream"):
         LDA(shrinkage="auto").fit(iter([(X, y)]))
     wide = np.random.default_rng(0).standard_normal((8, 20))

@@ -132,7 +132,7 @@ class Reducer(StaysOnDevice, ReadsBlocks, ClassNamePrefixFeaturesOutMixin, Trans
         try:
             self._forget()
             self._check_parameters()
-            Z = self._fit_stream(X, **options) if self._comes_in_blocks(X) else self._fit_table(X, **options)
+            Z = self._fit_stream(X, **options) if self._is_in_blocks(X, options) else self._fit_table(X, **options)
             # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
             self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z

@@ -62,6 +62,8 @@ class MapsBlocks:
     _sampled: Any = None  # numbers of the rows that new ones are compared with, where these are not all
     _sparse_graphs: ClassVar[bool]
     embedding_: Any
+    recall_: Any
+    sample_indices_: Any
     _check_rows: Any
     _memory: Any
     _fit_table: Any
@@ -72,25 +74,32 @@ class MapsBlocks:
 
     def _fit_graph(self, X: Any, blocks: Any, target: Any) -> Any:
         """The map of all rows, lazily; None where a sample has to do."""
-        blocks, name = blocks.counted(), type(self).__name__
+        blocks = blocks.counted()
         n = blocks.n_rows()
         plain = target is None and not self._precomputed() and getattr(self, "missing", "error") == "error"
         if n <= memory.sample_rows() or not plain or not self._has_named_metric() or self._is_too_large(n):
             return None
-        k = self._n_graph(n)
-        settings = {"metric": self._measured_by(), "n_jobs": self.n_jobs, "owner": name, "name": "n_neighbors"}  # type: ignore[attr-defined]
-        near = nearest_in_shards(blocks, k, **settings)
-        graph = sparse.csr_array((near.distances.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n))
-        graph = self._joined(graph, blocks, settings)
+        graph, recall = self._graph_of(blocks, self._n_graph(n))
+        graph = self._joined(graph, blocks, self._graph_settings())
         model = clone(self).set_params(metric="precomputed", metric_params=None, **self._start(blocks))
         model._fit_table(graph)
         kept = {key for key in vars(model) if key not in model.get_params(deep=False)} - {"n_features_in_"}
         self.__dict__.update({key: vars(model)[key] for key in kept})
-        self.recall_ = near.recall
+        self.recall_ = recall
         self._keep_sample(blocks)
         if (names := streams.column_names(X)) is not None:
             self.feature_names_in_ = names
         return blocks.in_rows(self.embedding_)
+
+    def _graph_settings(self) -> dict[str, Any]:
+        name = type(self).__name__
+        return {"metric": self._measured_by(), "n_jobs": self.n_jobs, "owner": name, "name": "n_neighbors"}  # type: ignore[attr-defined]
+
+    def _graph_of(self, blocks: Any, k: int) -> tuple[Any, float | None]:
+        """Lengths of the edges from each row to k others, and the share of the true neighbours among these."""
+        near, n = nearest_in_shards(blocks, k, **self._graph_settings()), blocks.n_rows()
+        ends = np.arange(0, n * k + 1, k)
+        return sparse.csr_array((near.distances.ravel(), near.indices.ravel(), ends), (n, n)), near.recall
 
     def _joined(self, graph: Any, blocks: Any, settings: dict[str, Any]) -> Any:
         """The graph, its components joined by the shortest edges among some rows of each, where these are asked for."""

@@ -30,6 +30,7 @@ class MarksBlocks:
     _distance: Any
     _metric: Any
     embedding_: Any
+    sample_indices_: Any
     transform: Any
 
     def _pick(self) -> Any:

@@ -19,6 +19,7 @@ FAN_IN = 8  # records that one task adds, as in `streams.dask_blocks`
 STEPS = ("fit", "transform")
 CENTRED = 1.5  # copies of rows that are placed at a time
 CHUNK = 2048  # rows that are seen in double precision at a time
+NARROW = 32  # columns that blocks of many columns are multiplied with at a time
 FITTED = 16  # bytes for a row that new ones are compared with, and row of a block: distance and place
 
 
@@ -70,7 +71,10 @@ def _of_records(model: Any, d: int, itemsize: int, owner: str) -> float:
             f"{owner}: estimate_memory does not know what a worker needs for the neighbour graph; a shard has at most "
             "50,000 rows or 256 MB. step='transform' is known once the model is fitted."
         )
-    return 8.0 * FAN_IN * d * (d + 1) if model._embed_batches is not None and d <= 5000 else 0.0
+    if model._embed_batches is None:
+        return 0.0
+    pairs = d + 1  # numbers for each column: its products with all others, or with the columns of a narrow block
+    return 8.0 * FAN_IN * d * (NARROW if model._in_many_passes(d) else pairs)
 
 
 def _of_model(model: Any, rows: int, owner: str) -> float:

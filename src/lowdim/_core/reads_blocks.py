@@ -34,9 +34,22 @@ class ReadsBlocks:
         super().__init_subclass__(**options)
         take_foreign(cls)
 
+    def _in_many_passes(self, d: int) -> bool:
+        """Whether blocks of d columns that can be read again are, instead of adding up a matrix of pairs of columns."""
+        return False
+
     def _comes_in_blocks(self, X: Any) -> bool:
         """Whether X is read in blocks."""
         return streams.is_stream(X)
+
+    def _is_in_blocks(self, X: Any, options: dict[str, Any]) -> bool:
+        """The same; without weights and targets also of a mapped file larger than memory, if one pass is enough."""
+        alone = all(value is None for value in options.values())
+        return self._comes_in_blocks(X) or (alone and self._takes_one_pass() and streams.larger_than_memory(X))
+
+    def _takes_one_pass(self) -> bool:
+        """Whether sums over blocks that are read once give the fit of all rows."""
+        return False
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator) or streams.is_dataset(X):

@@ -183,7 +183,7 @@ LARGE = 2e9  # multiplications from which the rows are not decomposed a second t
 def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None) -> Spectrum:
     """`found`, or the same from the rows themselves where it lost digits and the memory is there."""
     n, d = X.shape
-    if not _lost_digits(found, wanted, n, d, X.dtype):
+    if not lost_digits(found.variances, min(wanted, found.most), n, d, X.dtype):
         return found
     spread = found.column_variances, found.total_variance
     rows = Rows(on_host(X), found.mean, found.scale, weights, found.ddof, found.divisor, *spread)
@@ -193,15 +193,14 @@ def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.nda
         return found
 
 
-def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bool:
-    """Whether squaring the rows lost the smallest of the wanted components, and a decomposition of the rows is cheap.
+def lost_digits(values: np.ndarray, wanted: int, n: int, d: int, dtype: Any) -> bool:
+    """Whether squaring n rows lost the smallest of the wanted eigenvalues, and a decomposition of the rows is cheap.
 
     An eigenvalue of the inner products is wrong by the rounding of the first one; single-precision rows are themselves
     rounded so far that below 1e-6 nothing can be gained.
     """
     trusted = 1e-6 if dtype == np.float32 else 1e-10
-    last = min(wanted, found.most) - 1
-    return n * d * min(n, d) <= LARGE and last > 0 and found.variances[last] < trusted * found.variances[0]
+    return n * d * min(n, d) <= LARGE and wanted > 1 and bool(values[wanted - 1] < trusted * values[0])
 
 
 def decompose(

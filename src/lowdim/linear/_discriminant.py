@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from lowdim._core.incomplete.moments import JointGaussian
-from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
 from lowdim._core.tables.form import said_by
 from lowdim._core.tables.labels import numbered
-from lowdim.linear._batches import Sums, pair_of, rows_of
 from lowdim.linear._decompose import Rows
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -135,98 +133,6 @@ def refuse_one(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
-@dataclass(frozen=True, eq=False)
-class ClassSums:
-    """Sums over the rows of each label; `a + b` are those of both."""
-
-    width: int
-    dtype: np.dtype
-    classes: dict[Any, Sums]
-
-    def __add__(self, other: ClassSums) -> ClassSums:
-        if other.width != self.width:
-            raise ValueError(f"LDA: every batch of X must have {self.width} columns; got {other.width}.")
-        both = dict(self.classes)
-        for name, part in other.classes.items():
-            both[name] = both[name] + part if name in both else part
-        return ClassSums(self.width, np.promote_types(self.dtype, other.dtype), both)
-
-
-def moments_of_classes(
-    stream: Any, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool = False
-) -> tuple[dict[Any, Moments | ByPattern], int, Any]:
-    """Moments of the rows of each label in a stream of (X_batch, y_batch), the number of columns and the precision.
-
-    With `nan`, of each pattern of missing cells where a class has incomplete rows.
-    """
-    found = stream.gather(partial(_class_sums, n_jobs=n_jobs, nan=nan, policies=policies))
-    if found is None:
-        return {}, 0, np.dtype(np.float32)
-    return {name: part.moments() for name, part in found.classes.items()}, found.width, found.dtype
-
-
-def _class_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> ClassSums:
-    X_batch, y_batch = pair_of(batch, "LDA", "y")
-    X = rows_of(X_batch, "LDA", None, nan=nan, policies=policies)
-    names, codes = encode(y_batch, len(X))
-    parts = {name: Sums.of(X[codes == code], "LDA", n_jobs) for code, name in enumerate(names.tolist())}
-    return ClassSums(X.shape[1], X.dtype, parts)
-
-
-def allowed_labels(y: Any, classes: Any, before: Any) -> Any:
-    """The labels that may come, given now or before (None: any); an error for another one in y."""
-    with said_by("LDA"):
-        allowed = before if classes is None else np.unique(np.asarray(classes))
-    if allowed is not None and (unknown := np.setdiff1d(np.asarray(y), allowed)).size:
-        raise ValueError(f"LDA: y must hold labels of `classes`; got {unknown[0]!r}.")
-    return allowed
-
-
-def is_too_small(total: ClassSums) -> bool:
-    """Whether sums are of one class, or of too few rows for a covariance within the classes."""
-    within = sum(part.weight for part in total.classes.values()) - len(total.classes)
-    return len(total.classes) < 2 or within < total.width
-
-
-class TakesBatches:
-    """The part of LDA that is fitted batch after batch."""
-
-    _fit_further: Any
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        """Fit to one more batch of labelled rows: the same numbers as one fit to all batches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; they are not kept, only sums over them.
-        y : array-like of shape (n_samples,)
-            Their labels. Until there are two classes, and more rows than columns, rows are counted, and the model
-            is not fitted.
-        classes : array-like or None
-            All labels that may come, given with the first batch; another one is an error then. None: any may come.
-
-        Returns
-        -------
-        self : LDA
-            The model fitted to all batches so far.
-        """
-        allowed = allowed_labels(y, classes, vars(self).get("_classes"))
-        self._fit_further(X, (X, y))
-        self._classes = allowed
-        return self
-
-    def _waits(self, total: Any) -> bool:
-        return is_too_small(total)
-
-
-def labelled_table(parts: list[Moments | ByPattern]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, class numbers and weights with the same moments of each class and pattern of missing cells."""
-    tables = [(part if isinstance(part, ByPattern) else ByPattern("LDA").joined(part)).table() for part in parts]
-    codes = np.repeat(np.arange(len(tables)), [len(rows) for rows, _ in tables])
-    return np.vstack([rows for rows, _ in tables]), codes, np.concatenate([weights for _, weights in tables])
-
-
 def refuse_unobserved(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
     """The mean of a column in a class cannot be known where no row of the class has a cell there."""
     for code, name in enumerate(classes.tolist()):
@@ -258,19 +164,6 @@ def scatters_of_sparse(X: Any, codes: np.ndarray, weights: np.ndarray | None) ->
         yield Rows.of(X[own], None if weights is None else weights[own], scale=False, ddof=0).moments().scatter
 
 
-def sorted_labels(labels: Any) -> np.ndarray:
-    """The labels of all batches in order, which labels of one kind have."""
-    kinds = {"text" if isinstance(label, str) else "numbers" for label in labels}
-    if len(kinds) > 1:
-        text = next(label for label in labels if isinstance(label, str))
-        number = next(label for label in labels if not isinstance(label, str))
-        raise ValueError(
-            f"LDA: the labels of all batches must be of one kind, text or numbers; got {text!r} and {number!r}. Turn "
-            "them all into text (y.astype(str)), or all into numbers."
-        )
-    return np.array(sorted(labels))
-
-
 def class_means(X: Any, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
     """Weighted mean of the rows of each class, in float64."""
     each = (1.0 / counts)[codes] if weights is None else weights / counts[codes]
@@ -296,12 +189,18 @@ def units(within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
 
 def whiten_rows(rows: Labelled, classes: Classes, scale: np.ndarray) -> WhitenedTotal:
     """From the singular vectors of the rows less their class mean, with the class means below."""
-    n, d = rows.X.shape
+    n = len(rows.X)
     inside = rows.residuals(slice(0, n), classes.means) * np.sqrt(rows.weights)[:, None] / scale
+    return whiten_inside(inside, n, classes, scale, rows.X.dtype)
+
+
+def whiten_inside(inside: np.ndarray, n: int, classes: Classes, scale: np.ndarray, dtype: Any) -> WhitenedTotal:
+    """From the n rows less their class mean, weighted and scaled, or others with the same inner products."""
+    m, d = inside.shape
     found = svd(np.vstack([inside, classes.between / scale]), solver="lapack", owner="LDA")
-    keep = found.values > (16 * float(np.finfo(rows.X.dtype).eps) + max(n, d) * _EPS) * found.values[0]
+    keep = found.values > (16 * float(np.finfo(dtype).eps) + max(n, d) * _EPS) * found.values[0]
     U, s = found.U[:, keep], found.values[keep]
-    return WhitenedTotal(found.Vt[keep].T / s / scale[:, None], U[:n].T @ U[:n], U[n:], s, 1.0)
+    return WhitenedTotal(found.Vt[keep].T / s / scale[:, None], U[:m].T @ U[:m], U[m:], s, 1.0)
 
 
 def whiten_moments(within: np.ndarray, classes: Classes, scale: np.ndarray, dtype: Any) -> WhitenedTotal:

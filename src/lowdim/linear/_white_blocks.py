@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.runtime import threads
-from lowdim.linear._batches import moments_of_stream, rows_of
 from lowdim.linear._contrast import Contrast
 from lowdim.linear._decompose import decompose_moments
 from lowdim.linear._whitened import Averages, White, WhitenedRows
+from lowdim.linear.in_blocks.sums import moments_of_stream, rows_of
 
 Array = np.ndarray
 

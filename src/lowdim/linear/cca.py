@@ -16,10 +16,10 @@ from lowdim._core.incomplete.moments import JointGaussian, completed, expected_m
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum import Moments, fix_signs
+from lowdim._core.spectrum import Moments, Triangle, fix_signs
 from lowdim._core.tables.missing import admit
 from lowdim._core.views import Setting, Views, permutation, second_table
-from lowdim.linear._batches import pair_sums
+from lowdim.linear.in_blocks.sums import PairSums, Sums, pair_sums
 
 _RIDGE = params.Rule(
     "a number >= 0 or one for each table",
@@ -205,19 +205,38 @@ class CCA(Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
-            raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")
-        settings: dict[str, Any] = {"nan": self._takes_nan, "policies": self._hole_policies}
-        found = batches.gather(partial(pair_sums, n_jobs=self.n_jobs, **settings))
-        if found is None or found.sums.weight < self._min_rows:
+            self._keep_triangle(batches)
+            return
+        make = partial(Sums.of, owner="CCA", n_jobs=self.n_jobs)
+        found = self._gathered(batches, make, nan=self._takes_nan, policies=self._hole_policies)
+        d = self.n_features_in_
+        total: Any = found.sums.moments()
+        dtype = np.dtype(found.sums.dtype)
+        if isinstance(total, ByPattern):
+            self._keep_incomplete(*total.table(), d, dtype)
+            return
+        both, condition = self._from_moments(total, d, dtype)
+        if self.solver == "auto" and batches.rereadable and condition <= np.sqrt(np.finfo(dtype).eps):
+            self._keep_triangle(batches)
+            return
+        self._keep(both, int(total.weight))
+        if self._takes_nan:
+            self._holes = _models((total,), d)
+
+    def _keep_triangle(self, batches: Any) -> None:
+        """From the QR decomposition of both tables side by side."""
+        found: Any = self._gathered(batches, partial(Triangle.of, owner="CCA"), nan=False, policies=()).sums
+        self._keep(_vary(views.from_triangle(found, self.n_features_in_, self._setting())), int(found.weight))
+        if self._takes_nan:
+            self._holes = _models((Moments(found.weight, found.mean, found.R.T @ found.R),), self.n_features_in_)
+
+    def _gathered(self, batches: Any, make: Any, **cells: Any) -> PairSums:
+        """What `make` makes of the rows of both tables, over all blocks."""
+        found: PairSums | None = batches.gather(partial(pair_sums, make=make, **cells))
+        if found is None or found.weight < self._min_rows:
             raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
         self.n_features_in_, self.target_shape_ = found.width, found.shape
-        total, dtype = found.sums.moments(), np.dtype(found.sums.dtype)
-        if isinstance(total, ByPattern):
-            self._keep_incomplete(*total.table(), self.n_features_in_, dtype)
-            return
-        self._keep(self._from_moments(total, self.n_features_in_, dtype)[0], int(total.weight))
-        if self._takes_nan:
-            self._holes = _models((total,), self.n_features_in_)
+        return found
 
     def _setting(self) -> Setting:
         rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)

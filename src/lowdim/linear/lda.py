@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar
@@ -18,18 +18,19 @@ from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete.moments import expected_moments
 from lowdim._core.incomplete.moments import needs as incomplete_needs
-from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear import _discriminant as discriminant
 from lowdim.linear._covariance_estimator import ESTIMATOR, SHARES, estimated_scatters, refuse_estimator
 from lowdim.linear._discriminant import Classes, Labelled, Separation, WhitenedTotal, encode, refuse_one
+from lowdim.linear.in_blocks.classes import LabelledBlocks
+from lowdim.linear.in_blocks.wide_classes import WideSeparation
 
 _LEAST = 1e-3  # shrinkage of a singular covariance where the estimate of Ledoit and Wolf is smaller
 
 
-class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
+class LDA(LabelledBlocks, ClassifierMixin, Reducer):
     """Linear discriminant analysis: the directions along which the classes are furthest apart.
 
     With the covariance W within the classes and B between their means, the axes solve B a = l W a, largest l first.
@@ -93,7 +94,8 @@ class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
         The rule of `predict` as linear functions of the columns, one per class (one in all for two classes).
     covariance_ : ndarray of shape (n_features, n_features)
         Within the classes, shrunk where `shrinkage_` says so: W, with the divisor n - classes where they are pooled
-        (scikit-learn's has the divisor n); of a `covariance_estimator`, what it found.
+        (scikit-learn's has the divisor n); of a `covariance_estimator`, what it found. None for blocks of more than
+        5,000 columns whose covariances do not fit the memory.
     shrinkage_ : float
         Shrinkage used.
     n_components_ : int
@@ -248,35 +250,34 @@ class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
         self._from_scatters((part.scatter for part in found.parts), classes, dtype, rows, "incomplete rows")
         self._holes = replace(found.model, covariance=found.model.covariance * n / (n - g))
 
-    def _embed_batches(self, batches: Any) -> None:
-        self._refuse_svd("a stream of batches")
-        refuse_estimator(self.covariance_estimator, self.shrinkage, {"a stream of batches": True})
-        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
-        found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs, **settings)
-        self.classes_ = refuse_one(discriminant.sorted_labels(found))
-        parts: list[Any] = [found[name] for name in self.classes_.tolist()]
-        if any(isinstance(part, ByPattern) for part in parts):
-            self._embed_incomplete(*discriminant.labelled_table(parts), dtype)
-            return
-        classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
-        self._from_scatters((p.scatter for p in parts), classes, dtype, None)
-        if self._takes_nan:
-            self._holes = discriminant.joint(self.means_, self.covariance_, float(classes.counts.sum()) - len(parts))
-
     def _refuse_svd(self, what: str) -> None:
         if self.solver == "svd":
             raise ValueError(f"LDA: solver must be 'covariance' or 'auto' for {what}; got 'svd'.")
 
     def _from_scatters(
-        self, scatters: Iterable[np.ndarray], classes: Classes, dtype: Any, rows: Labelled | None, what: str = ""
+        self,
+        scatters: Iterable[np.ndarray],
+        classes: Classes,
+        dtype: Any,
+        rows: Labelled | None,
+        what: str = "",
+        again: Callable[[], None] | None = None,
     ) -> None:
-        """From the scatter of each class: of a stream, of incomplete rows, or of sparse rows, which are not filled."""
-        self._refuse_svd(what)  # a stream has no rows, and was refused before
+        """From the scatter of each class: of a stream, of incomplete rows, or of sparse rows, which are not filled.
+
+        `again` fits another way, where squared rows lost too many digits.
+        """
+        if what:
+            self._refuse_svd(what)
         parts = zip(classes.shares / classes.counts, scatters, strict=True)
         within = reduce(np.add, (share * scatter for share, scatter in parts))
         scale = self._scale(np.diag(within), classes, dtype)
+        space = discriminant.whiten_moments(within, classes, scale, dtype)
+        if again is not None and not discriminant.accurate(space, dtype):
+            again()
+            return
         self.solver_ = "covariance"
-        self._separate(discriminant.whiten_moments(within, classes, scale, dtype), classes, scale, rows)
+        self._separate(space, classes, scale, rows)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Rows, class numbers and weights; rows of weight 0 are left out."""
@@ -327,7 +328,7 @@ class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
             )
         return discriminant.ledoit_wolf(rows, classes, scale)
 
-    def _keep(self, found: Separation, classes: Classes, scale: np.ndarray) -> None:
+    def _keep(self, found: Separation | WideSeparation, classes: Classes, scale: np.ndarray) -> None:
         """Set the fitted attributes: the first axes for `transform`, all of them for `predict`."""
         n, g = float(classes.counts.sum()), len(classes.counts)
         own = self.covariance_estimator is not None
@@ -344,7 +345,8 @@ class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
         self.mean_, self.means_, self.priors_ = classes.center, classes.means, classes.priors
         axes, self.loadings_ = found.axes * size, found.loadings(r, scale) / size
         self.scalings_, self._extension = axes[:, :r], Linear(self.mean_, None, axes)
-        self.covariance_ = found.covariance(scale) / size**2
+        covariance = found.covariance(scale)
+        self.covariance_ = None if covariance is None else covariance / size**2
 
     @property
     def coef_(self) -> np.ndarray:

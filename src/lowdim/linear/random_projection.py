@@ -12,7 +12,7 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.linear._batches import rows_of
+from lowdim.linear.in_blocks.sums import rows_of
 from lowdim.linear.low_rank import pseudo_inverse
 
 

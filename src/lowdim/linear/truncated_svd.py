@@ -11,9 +11,10 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum import eigenpairs, fix_signs, svd
-from lowdim.linear import _many_passes as many_passes
-from lowdim.linear._batches import moments_of_stream
+from lowdim._core.spectrum import Triangle, eigenpairs, fix_signs, svd
+from lowdim.linear._decompose import lost_digits
+from lowdim.linear.in_blocks import many_passes
+from lowdim.linear.in_blocks.sums import moments_of_stream, triangle_of_stream
 
 
 class TruncatedSVD(Reducer):
@@ -82,22 +83,38 @@ class TruncatedSVD(Reducer):
         self.n_components_ = self._n_features_out = len(found.values)
 
     def _embed_batches(self, batches: Any) -> None:
-        """From X'X, the sum over the blocks: singular values below 1e-8 of the first are rounding.
+        """From X'X, the sum over the blocks: singular values below 1e-8 of the first are rounding, and where such are
+        asked for, a table of up to 2e9 multiplications is read again, for its QR decomposition.
 
         Of many columns X'X is not formed: block Lanczos asks for its products, one pass over the blocks a step.
         """
-        if batches.rereadable and batches.width > many_passes.WIDE and self.n_components is not None:
+        if batches.rereadable and self._in_many_passes(batches.width):
             self._keep_leading(batches)
             return
-        moments, _ = moments_of_stream(batches, "TruncatedSVD", self._min_rows, self.n_jobs)
+        moments, dtype = moments_of_stream(batches, "TruncatedSVD", self._min_rows, self.n_jobs)
         d, n = len(moments.mean), moments.weight
         self.n_features_in_ = d
-        found = eigenpairs(moments.about(np.zeros(d)), self._wanted(min(int(n), d)), owner="TruncatedSVD")
+        k = self._wanted(min(int(n), d))
+        found = eigenpairs(moments.about(np.zeros(d)), k, owner="TruncatedSVD")
         if not found.values[0] > 0:
             raise ValueError("TruncatedSVD: X must have a cell that is not 0; all are.")
+        if batches.rereadable and lost_digits(found.values, k, int(n), d, dtype):
+            self._keep_triangle(triangle_of_stream(batches, "TruncatedSVD", self._min_rows), k)
+            return
         V = found.vectors[:, found.values > 0]
         variance = np.einsum("ij,ik,kj->j", V, moments.scatter, V) / (n - 1)
-        self._keep_axes(found, variance, float(np.trace(moments.scatter)) / (n - 1))
+        self._keep_axes(_roots(found), V, variance, float(np.trace(moments.scatter)) / (n - 1))
+
+    def _takes_one_pass(self) -> bool:
+        return True
+
+    def _in_many_passes(self, d: int) -> bool:
+        return d > many_passes.WIDE and self.n_components is not None
+
+    def _keep_triangle(self, found: Triangle, k: int) -> None:
+        parts, divisor = svd(found.about_origin(), k, solver="lapack", owner="TruncatedSVD"), found.weight - 1
+        variance = np.square(found.R @ parts.Vt.T).sum(axis=0) / divisor
+        self._keep_axes(parts.values, parts.Vt.T, variance, float(found.squares().sum()) / divisor)
 
     def _keep_leading(self, batches: Any) -> None:
         sums = many_passes.sums_of_columns(batches, self._min_rows, "TruncatedSVD")
@@ -110,14 +127,12 @@ class TruncatedSVD(Reducer):
         found = many_passes.leading(batches, k, mean=np.zeros(d), divide=None, owner="TruncatedSVD", **settings)
         values, V = found.values[found.values > 0], found.vectors[:, found.values > 0]
         variance = (values - n * (mean @ V) ** 2) / (n - 1)
-        self._keep_axes(found, variance, float(sums.squares.sum()) / (n - 1))
+        self._keep_axes(_roots(found), V, variance, float(sums.squares.sum()) / (n - 1))
 
-    def _keep_axes(self, found: Any, variance: np.ndarray, total: float) -> None:
-        """The eigenpairs of X'X as axes, with the variance along each and the total variance."""
-        kept = found.values > 0
-        V = found.vectors[:, kept]
+    def _keep_axes(self, values: np.ndarray, V: np.ndarray, variance: np.ndarray, total: float) -> None:
+        """Singular values and vectors of X, with the variance along each axis and the total variance."""
         self.components_ = fix_signs(V).T
-        self.singular_values_ = np.sqrt(found.values[kept])
+        self.singular_values_ = values
         self.explained_variance_ = variance
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(len(V.T))
         self.n_components_ = self._n_features_out = len(V.T)
@@ -142,6 +157,11 @@ class TruncatedSVD(Reducer):
         if stored is not None:
             return {"singular vectors": 2 * (n + d) * block * 8}
         return {"factors": n * d * 8, "singular vectors": 3 * (n + d) * k * 8}
+
+
+def _roots(found: Any) -> np.ndarray:
+    """Singular values of X, from the positive eigenvalues of X'X."""
+    return np.sqrt(found.values[found.values > 0])
 
 
 def _total_variance(X: Any) -> float:

@@ -16,8 +16,9 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
-from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
+from lowdim.linear.in_blocks import many_passes, triangles
+from lowdim.linear.in_blocks.sums import stream_of_rows
 
 
 class Whitening(Reducer):
@@ -133,17 +134,36 @@ class Whitening(Reducer):
         return self
 
     def _embed_batches(self, batches: Any) -> None:
-        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
+        """From the covariance; of many columns, for a given number of axes, by passes that need none.
+
+        With `missing="em"` the covariance is the model of incomplete rows too.
+        """
+        if batches.rereadable and self._in_many_passes(batches.width):
+            self.n_features_in_ = batches.width
+            settings: dict[str, Any] = {"scale": False, "ddof": self.ddof, "tol": 1e-10}
+            found = many_passes.decompose(
+                batches, self.n_components, self._min_rows, rng=generator(0), owner="Whitening", **settings
+            )
+            self._keep(found)
+            return
+        settings = {"policies": self._hole_policies, "nan": self._takes_nan}
         moments, dtype = stream_of_rows(batches, "Whitening", self._min_rows, self.n_jobs, **settings)
         if isinstance(moments, ByPattern):
             X, weights = moments.table()
             self.n_features_in_ = X.shape[1]
             self._keep_incomplete(X, weights, dtype)
             return
-        self.n_features_in_ = len(moments.mean)
-        self._keep(decompose_moments(moments, len(moments.mean), scale=False, ddof=self.ddof, dtype=dtype))
+        d = self.n_features_in_ = len(moments.mean)
+        found = decompose_moments(moments, d, scale=False, ddof=self.ddof, dtype=dtype)
+        self._keep(triangles.refined(found, self.n_components or d, d, batches, dtype, "Whitening"))
         if self._takes_nan:
             self._holes = JointGaussian.of_moments((moments,))
+
+    def _takes_one_pass(self) -> bool:
+        return True
+
+    def _in_many_passes(self, d: int) -> bool:
+        return bool(d > many_passes.WIDE and self.n_components is not None and self.missing == "error")
 
     def _keep_incomplete(self, X: np.ndarray, weights: np.ndarray | None, dtype: Any) -> None:
         found = expected_moments(X, None, weights, owner="Whitening", n_jobs=self.n_jobs)

@@ -381,8 +381,10 @@ def test_bad_streams():
         PCA(2, missing="error").fit(iter([X, hole]))
     with pytest.raises(ValueError, match="2 rows of X have no observed cell"):
         PCA(2).fit(iter([X, np.full((2, 5), np.nan)]))
-    with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
-        PCA(2, solver="svd").fit(iter([X]))
+    with pytest.raises(ValueError, match="solver must be 'covariance', 'svd' or 'auto' for a stream"):
+        PCA(2, solver="gram").fit(iter([X]))
+    with pytest.raises(ValueError, match="PCA: every batch of X must have 5 columns; got 4"):
+        PCA(2, solver="svd").fit(iter([X, X[:, :4]]))
     frames = PCA(2).fit(iter([pd.DataFrame(X), pd.DataFrame(X)]))
     assert frames.n_components_ == 2
 
@@ -666,7 +668,7 @@ def test_minkas_rule_is_that_of_scikit_learn(seed):
 def test_sparse_batches_are_dense_ones(form, monkeypatch):
     X = cloud(60) * (np.random.default_rng(1).random((60, 6)) > 0.5)
     dense = PCA(2).fit(iter([X[:40], X[40:]]))
-    monkeypatch.setattr("lowdim.linear._batches.DENSE_CELLS", 100)  # several parts of each batch
+    monkeypatch.setattr("lowdim.linear.in_blocks.sums.DENSE_CELLS", 100)  # several parts of each batch
     found = PCA(2).fit(iter([form(X[:40]), form(X[40:])]))
     np.testing.assert_allclose(found.components_, dense.components_, atol=1e-9)
     np.testing.assert_allclose(found.explained_variance_, dense.explained_variance_, rtol=1e-10)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
 from lowdim._core.streams.batches import Batches, Remembered, Running
-from lowdim._core.streams.mapped_blocks import MappedBlocks, beyond_memory
+from lowdim._core.streams.mapped_blocks import MappedBlocks, beyond_memory, larger_than_memory
 from lowdim._core.streams.structure import checked_block
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "is_dataset",
     "is_lazy",
     "is_stream",
+    "larger_than_memory",
     "placed_lazily",
     "refuse_streams",
 ]

@@ -48,7 +48,7 @@ class Batches:
 
 
 class Remembered:
-    """Blocks that remember what was gathered from them, where that was one sum.
+    """Blocks that remember the first sum that was gathered from them.
 
     Parameters
     ----------
@@ -76,8 +76,9 @@ class Remembered:
 
     @property
     def total(self) -> Any:
-        """The sum; None where there were several."""
-        return self._found[0] if len(self._found) == 1 else None
+        """The first sum; None where it is not one that a batch more can be added to."""
+        first = self._found[0] if self._found else None
+        return first if len(self._found) == 1 or getattr(first, "goes_on", False) else None
 
 
 class Running:

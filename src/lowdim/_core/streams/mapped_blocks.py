@@ -24,6 +24,11 @@ def beyond_memory(X: Any, needs: Callable[[Any], dict[str, int]]) -> bool:
     return mapped and len(X) > memory.sample_rows() and sum(needs(X).values()) > memory.limit()
 
 
+def larger_than_memory(X: Any) -> bool:
+    """Whether X is a mapped file of rows with more bytes than the memory limit: each pass over it reads the disk."""
+    return isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf" and X.nbytes > memory.limit()
+
+
 @dataclass(frozen=True, eq=False)
 class MappedBlocks:
     """Blocks of rows that are copied out of the file when they are read, so that its pages need not stay.

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.threads import blocks
-from lowdim._core.spectrum import Moments, eigenpairs, mean_and_variance, svd
+from lowdim._core.spectrum import Moments, Triangle, eigenpairs, mean_and_variance, svd
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.kinds import naming_text
@@ -110,10 +110,31 @@ def _view_of_rows(X: np.ndarray, setting: Setting, side: int) -> tuple[View, np.
     n = len(X)
     mean, variance = mean_and_variance(X)
     scale = setting.divide(mean, variance * n / (n - 1), n, X.dtype, side)
-    found = svd((X - mean) / scale, solver="lapack", owner=setting.owner)
-    rank = max(max(X.shape) * _EPS, 16 * float(np.finfo(X.dtype).eps)) * found.values[0]
+    return _view_of_centred((X - mean) / scale, mean, scale, n, setting, X.dtype, side)
+
+
+def _view_of_centred(
+    rows: np.ndarray, mean: np.ndarray, scale: np.ndarray, n: float, setting: Setting, dtype: Any, side: int
+) -> tuple[View, np.ndarray]:
+    """From centred and scaled rows, or from others with their inner products."""
+    found = svd(rows, solver="lapack", owner=setting.owner)
+    rank = max(max(n, rows.shape[1]) * _EPS, 16 * float(np.finfo(dtype).eps)) * found.values[0]
     keep = found.values > rank
     return View(mean, scale, found.Vt[keep].T, found.values[keep], n - 1, setting.ridge[side]), found.U[:, keep]
+
+
+def from_triangle(found: Triangle, d: int, setting: Setting) -> Views:
+    """From the QR decomposition of d columns of X followed by those of Y: nothing is squared."""
+    (x, Ux), (y, Uy) = (
+        _view_of_triangle(found, part, setting, side) for side, part in enumerate((slice(0, d), slice(d, None)))
+    )
+    return Views(x, y, Ux.T @ Uy, "svd", setting.owner)
+
+
+def _view_of_triangle(found: Triangle, part: slice, setting: Setting, side: int) -> tuple[View, np.ndarray]:
+    mean, n, dtype = found.mean[part], found.weight, np.dtype(found.dtype)
+    scale = setting.divide(mean, found.squares()[part] / (n - 1), n, dtype, side)
+    return _view_of_centred(found.R[:, part] / scale, mean, scale, n, setting, dtype, side)
 
 
 def joint_moments(X: np.ndarray, Y: np.ndarray, n_jobs: int | None) -> Moments:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from lowdim._core.runtime.files import write_atomically
 from lowdim.app.console import progress
@@ -18,6 +16,7 @@ from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, assemble
 from lowdim.app.large import parts as sizes
 from lowdim.app.large.parts import Parts, Runner
+from lowdim.app.large.unfinished import mark_of, unfinished
 from lowdim.app.read_options import ReadOptions
 
 
@@ -85,19 +84,22 @@ def placed_part(given: Placed, border: tuple[int, int]) -> pl.DataFrame:
 
 
 def place(given: Placed, out: Path, runner: Runner) -> None:
-    """The coordinates of all rows in a Parquet file, a few parts in memory at a time."""
+    """The coordinates of all rows in a Parquet file, a few parts in memory at a time.
+
+    Parts that are placed are kept until all are: a run that is stopped is gone on with by the same one.
+    """
     borders = given.parts.borders()
-    first = given.frame(borders[0])
-
-    def every(*_: Any) -> Iterator[pl.DataFrame]:
-        yield first
+    with unfinished(out, mark_of(given.parts, given.models, given.how), len(borders)) as found:
+        if 0 not in found.placed:  # the types of columns are those of the first part
+            found.keep(0, given.frame(borders[0]))
+        schema = pl.read_parquet_schema(found.path(0))
+        left = [i for i in range(len(borders)) if i not in found.placed]
         with progress() as advance:
-            for at, frame in enumerate(runner.in_order(placed_part, given, borders[1:])):
-                advance("placing rows", at + 1, len(borders))
-                yield frame.cast(first.schema)
-
-    frames = register_io_source(every, schema=first.schema)
-    write_atomically(out, lambda path: frames.sink_parquet(path, engine="streaming"))
+            frames = runner.in_order(placed_part, given, [borders[i] for i in left])
+            for i, frame in zip(left, frames, strict=True):
+                found.keep(i, frame.cast(schema))
+                advance("placing rows", len(found.placed), len(borders))
+        write_atomically(out, found.together)
 
 
 def write_map(Z: np.ndarray, names: list[str], out: Path) -> None:

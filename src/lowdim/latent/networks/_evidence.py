@@ -39,6 +39,11 @@ class Evidence:
     def torch(self) -> Any:
         return _torch.load(self.owner)
 
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that are trained."""
+        return self.encoder.n_parameters + self.decoder.n_parameters + 1
+
     def split(self, x: Any) -> tuple[Any, Any, Any]:
         """Layers of the encoder, of the decoder, and the log noise variance."""
         cut = self.encoder.n_parameters
@@ -112,3 +117,21 @@ def divergence(mean: Any, log_variance: Any) -> Any:
     """KL(N(mean, variance) || N(0, 1)) of each row and unit; for arrays and tensors."""
     exp = np.exp(log_variance) if isinstance(log_variance, np.ndarray) else log_variance.exp()
     return 0.5 * (mean * mean + exp - log_variance - 1)
+
+
+def log_likelihood(output: Array, rows: Array, noise_variance: float | None, scale: Array) -> Array:
+    """log p(x | z) of the observed cells of each row, in units of X; without a noise variance, Bernoulli."""
+    if noise_variance is None:
+        return np.nansum(rows * output - np.logaddexp(0.0, output), axis=1)
+    constant = (~np.isnan(rows)) @ (np.log(2 * np.pi * noise_variance) + 2 * np.log(scale))
+    return -0.5 * (np.nansum(np.square(output - rows), axis=1) / noise_variance + constant)
+
+
+def check_shares(X: Array) -> None:
+    """ValueError for cells that are not from 0 to 1."""
+    low, high = float(np.nanmin(X)), float(np.nanmax(X))
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
+            "by the largest possible value, or use likelihood='gaussian'."
+        )

@@ -40,6 +40,11 @@ class Reconstruction:
     def torch(self) -> Any:
         return _torch.load(self.owner)
 
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that are trained."""
+        return self.encoder.n_parameters + self.decoder.n_parameters
+
     def split(self, x: Any) -> tuple[Any, Any]:
         """Layers of the encoder and of the decoder."""
         cut = self.encoder.n_parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,14 @@ from lowdim._core import params
 from lowdim._core.runtime.notices import warn
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._train import SMALL
+from lowdim.latent.networks._train import SMALL, Training
+
+
+def training_of(owner: str, parameters: dict[str, Any], device: str, *, full_batch: bool = False) -> Training:
+    """How an estimator of these parameters is trained, on a device."""
+    own = ("owner", "full_batch", "device")
+    same = {field.name: parameters[field.name] for field in fields(Training) if field.name not in own}
+    return Training(owner=owner, full_batch=full_batch, device=device, **same)
 
 
 @dataclass(frozen=True)

@@ -244,12 +244,12 @@ class Autoencoder(TrainsFurther, TrainsBlocks, Reducer):
     def _embed(self, X: np.ndarray) -> np.ndarray:
         self._n_features_out = self.n_components
         self._check(X.shape[1])
-        scaling = self._scaling_of(X, self.scale)
+        scaling = self._scaling(X)
         rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
         loss = self._loss(X.shape[1])
-        self.n_weights_ = loss.encoder.n_parameters + loss.decoder.n_parameters
+        self.n_weights_ = loss.n_parameters
         self.solver_ = self._solver(len(X))
         self.device_ = _torch.device(self.device, "Autoencoder", full_batch=self.solver_ == "lbfgs")
         checkpoint = Checkpoint.of(self.checkpoint, "Autoencoder", self.get_params(deep=False), rows)
@@ -257,7 +257,10 @@ class Autoencoder(TrainsFurther, TrainsBlocks, Reducer):
         found = train(loss, rows, order, self._training(), checkpoint, rng, **self._reading(scaling))
         self._keep(loss, found)
         self._keep_prior(rows)
+        return self._described(X, found, order)
 
+    def _described(self, X: np.ndarray, found: Trained, order: np.ndarray) -> np.ndarray:
+        """The codes of the rows; their errors are kept."""
         Z = np.concatenate([self._extend(X[block]) for block in threads.blocks(len(X), self._block_rows)])
         self._keep_errors(X, Z, found, order)
         return Z
@@ -323,22 +326,11 @@ class Autoencoder(TrainsFurther, TrainsBlocks, Reducer):
         )
 
     def _training(self) -> Training:
-        return Training(
-            "Autoencoder",
-            full_batch=self.solver_ == "lbfgs",
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            schedule=self.schedule,
-            held_out=self.held_out,
-            patience=self.patience,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self.callback,
-            device=self.device_,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        given = self.get_params(deep=False)
+        return settings.training_of("Autoencoder", given, self.device_, full_batch=self.solver_ == "lbfgs")
+
+    def _scaling(self, X: np.ndarray) -> Scaling:
+        return self._scaling_of(X, self.scale)
 
     def _keep(self, loss: Reconstruction, found: Trained) -> None:
         encoder, decoder = loss.split(found.x.astype(np.float64))

@@ -18,18 +18,19 @@ from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._checkpoint import Checkpoint, Trained
-from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
+from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, check_shares, divergence, log_likelihood
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
 from lowdim.latent.networks._train import SCHEDULES, Training, train
+from lowdim.latent.networks.in_blocks.further import TrainsFurther
 from lowdim.latent.networks.in_blocks.trainer import TrainsBlocks
 
 COLLAPSED = 0.01  # KL of a unit below which it carries no information about the row
 DRAWS = 20  # of the code of each row, for `elbo_`
 
 
-class VAE(TrainsBlocks, Reducer):
+class VAE(TrainsFurther, TrainsBlocks, Reducer):
     """Variational autoencoder: a Gaussian of codes for each row, q(z|x) = N(m(x), s²(x)), and of rows, p(x|z).
 
     Encoder (m and log s²) and decoder are networks, trained together to maximise the evidence lower bound (ELBO), which
@@ -259,7 +260,7 @@ class VAE(TrainsBlocks, Reducer):
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
         if self.noise_variance_ is None:
-            _check_shares(X)
+            check_shares(X)
         return self._bound(X, _whole("n_draws", n_draws), generator(random_state))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, noise: bool = False) -> np.ndarray:
@@ -290,23 +291,49 @@ class VAE(TrainsBlocks, Reducer):
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         self._n_features_out, rng = self.n_components, generator(self.random_state)
-        settings.warn_overcomplete("VAE", self.n_components, X.shape[1])
+        self._check(X.shape[1])
         scaling = self._scaling(X)
         rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
-        networks = self._networks(X.shape[1])
-        fill = np.nanmean(rows, axis=0) if self._incomplete else None
-        loss = Evidence("VAE", *networks, self._bernoulli(), self.beta, self.weight_decay, fill)
+        loss = self._loss(X.shape[1], np.nanmean(rows, axis=0) if self._incomplete else None)
         self.device_ = _torch.device(self.device, "VAE")
         checkpoint = Checkpoint.of(self.checkpoint, "VAE", self.get_params(deep=False), rows)
         found = train(loss, rows, order, self._training(), checkpoint, rng, **self._reading(scaling))
         self._keep(loss, found)
         self._keep_prior(rows)
+        Z = self._described(X, found, order, rng)
+        self._warn_of_collapse()
+        return Z
 
-        blocks = threads.blocks(len(X), self._block_rows)
+    def partial_fit(self, X: Any, y: Any = None) -> VAE:
+        """One more epoch of Adam, over one more batch of rows, from the weights that the model has.
+
+        It goes on from any earlier `partial_fit` or `fit`, also of a model that was loaded from a file. The first batch
+        of a new model gives the means and scales of the columns, so it should be like all of them. Give batches in
+        mixed order, each as often as wished: the model has no memory of earlier ones but its weights. Units that
+        collapsed are in `collapsed_`, without a warning, as the first batches teach little.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Complete rows.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self : VAE
+            Its embedding, bound and errors are those of this batch.
+        """
+        return self._fit_one_more(X)
+
+    def _described(self, X: np.ndarray, found: Trained, order: np.ndarray, rng: Any = None) -> np.ndarray:
+        """The means of the codes of the rows; the bound and what codes say about rows are kept."""
+        rng, blocks = generator(self.random_state) if rng is None else rng, threads.blocks(len(X), self._block_rows)
         Z, log_variance = (np.concatenate(p) for p in zip(*(self._posterior(X[b]) for b in blocks), strict=True))
-        self._keep_information(divergence(Z, log_variance).mean(axis=0))
+        self.kl_ = divergence(Z, log_variance).mean(axis=0)
+        self.collapsed_ = self.kl_ < COLLAPSED
         self.elbo_ = float(np.concatenate([self._bound(X[block], DRAWS, rng) for block in blocks]).mean())
         cells = (~np.isnan(X)).sum(axis=1)
         self.reconstruction_error_ = float(np.average(network.row_errors(X, Z, self._invert), weights=cells))
@@ -314,22 +341,16 @@ class VAE(TrainsBlocks, Reducer):
         return Z
 
     def _training(self) -> Training:
-        return Training(
-            "VAE",
-            full_batch=False,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            schedule=self.schedule,
-            held_out=self.held_out,
-            patience=self.patience,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=self.callback,
-            device=self.device_,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        return settings.training_of("VAE", self.get_params(deep=False), self.device_)
+
+    def _loss(self, d: int, fill: np.ndarray | None = None) -> Evidence:
+        return Evidence("VAE", *self._networks(d), self._bernoulli(), self.beta, self.weight_decay, fill)
+
+    def _others(self) -> np.ndarray:
+        return np.array([0.0 if self.noise_variance_ is None else np.log(self.noise_variance_)])
+
+    def _check(self, d: int) -> None:
+        settings.warn_overcomplete("VAE", self.n_components, d)
 
     def _keep(self, loss: Evidence, found: Trained) -> None:
         encoder, decoder, log_noise = loss.split(found.x.astype(np.float64))
@@ -342,12 +363,11 @@ class VAE(TrainsBlocks, Reducer):
         self.loss_curve_, self.held_out_curve_, self.restart_losses_ = found.losses, found.held, found.restarts
         self.n_iter_, self.converged_ = len(found.losses), found.converged
 
-    def _keep_information(self, kl: np.ndarray) -> None:
-        self.kl_, self.collapsed_ = kl, kl < COLLAPSED
+    def _warn_of_collapse(self) -> None:
         if self.collapsed_.any():
             warn(
-                f"VAE: {int(self.collapsed_.sum())} of {len(kl)} units collapsed (KL < {COLLAPSED}): their codes carry "
-                "no information about the rows. Ask for fewer components, lower beta, or train longer."
+                f"VAE: {int(self.collapsed_.sum())} of {len(self.kl_)} units collapsed (KL < {COLLAPSED}): their codes "
+                "carry no information about the rows. Ask for fewer components, lower beta, or train longer."
             )
 
     def _bernoulli(self) -> bool:
@@ -356,7 +376,7 @@ class VAE(TrainsBlocks, Reducer):
     def _scaling(self, X: np.ndarray) -> Scaling:
         if not self._bernoulli():
             return self._scaling_of(X, self.scale)
-        _check_shares(X if self._blocks is None else np.array([self._blocks.sums.low, self._blocks.sums.high]))
+        check_shares(X if self._blocks is None else np.array([self._blocks.sums.low, self._blocks.sums.high]))
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
     def _networks(self, d: int) -> tuple[Network, Network]:
@@ -409,14 +429,8 @@ class VAE(TrainsBlocks, Reducer):
         total = np.zeros(len(X))
         for _ in range(n_draws):
             output = self._decoded(mean + np.exp(0.5 * log_variance) * rng.standard_normal(mean.shape))
-            total += self._log_likelihood(output, rows)
+            total += log_likelihood(output, rows, self.noise_variance_, self.scale_)
         return total / n_draws - divergence(mean, log_variance).sum(axis=1)
-
-    def _log_likelihood(self, output: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        if self.noise_variance_ is None:
-            return np.nansum(rows * output - np.logaddexp(0.0, output), axis=1)
-        constant = (~np.isnan(rows)) @ (np.log(2 * np.pi * self.noise_variance_) + 2 * np.log(self.scale_))
-        return -0.5 * (np.nansum(np.square(output - rows), axis=1) / self.noise_variance_ + constant)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         return self._posterior(X)[0]
@@ -430,15 +444,6 @@ class VAE(TrainsBlocks, Reducer):
         layers = 8 * 4 * min(n, self.batch_size) * (sum(encoder.sizes) + sum(decoder.sizes))
         weights = settings.optimiser_bytes(n, d, encoder.n_parameters + decoder.n_parameters)
         return {"scaled rows": 19 * n * d, "codes": 32 * n * self.n_components, "layers": layers, "weights": weights}
-
-
-def _check_shares(X: np.ndarray) -> None:
-    low, high = float(np.nanmin(X)), float(np.nanmax(X))
-    if low < 0 or high > 1:
-        raise ValueError(
-            f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
-            "by the largest possible value, or use likelihood='gaussian'."
-        )
 
 
 def _whole(name: str, value: Any) -> int:

@@ -12,8 +12,8 @@ from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.labels import Target, target_of
-from lowdim.linear._batches import moments_of_stream
 from lowdim.linear.columns import _criteria as criteria
+from lowdim.linear.in_blocks.sums import moments_of_stream
 
 
 class ColumnSelection(OneToOneFeatureMixin, Reducer):

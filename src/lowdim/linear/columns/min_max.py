@@ -11,7 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim.linear._batches import rows_of
+from lowdim.linear.in_blocks.sums import rows_of
 
 
 def _is_range(value: Any) -> bool:

@@ -15,7 +15,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.spectrum.problem import sign_factors
-from lowdim.linear._batches import moments_of_stream
+from lowdim.linear.in_blocks.sums import moments_of_stream
 from lowdim.linear.latent_gaussian._factors import canonical, factors
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,

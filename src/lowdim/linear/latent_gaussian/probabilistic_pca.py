@@ -13,8 +13,8 @@ from lowdim._core.incomplete.em import check_varies, fit_gaussian
 from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._decompose import Spectrum, decompose_moments
+from lowdim.linear.in_blocks.sums import moments_of_stream
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
     closed_memory,

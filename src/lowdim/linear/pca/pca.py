@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,13 +13,9 @@ from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.gpu import devices, wide
 from lowdim._core.gpu.device_rows import DeviceRows, on_host
-from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables import missing
 from lowdim._core.tables.weights import check_weights
-from lowdim.linear import _many_passes as many_passes
-from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import (
     SOLVERS,
     Rows,
@@ -37,13 +33,14 @@ from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._density import PCADensity
 from lowdim.linear.pca._fitted import FittedPCA
+from lowdim.linear.pca._in_blocks import PCAInBlocks
 from lowdim.linear.pca._on_device import OnDevice
 from lowdim.linear.pca._settings import IncompleteSettings
 
 _COMPLETIONS = ("regularized", "em", "nipals")
 
 
-class PCA(PCADensity, OnDevice, Reducer):
+class PCA(PCAInBlocks, PCADensity, OnDevice, Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
@@ -67,7 +64,8 @@ class PCA(PCADensity, OnDevice, Reducer):
         the smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables,
         "power" is the textbook power iteration. "auto" chooses by shape, and where the components asked for are too
         small for the inner products of the rows (see `resolution_`) decomposes the rows themselves, unless that takes
-        more than 2e9 multiplications; of such a table, ask for them with "svd".
+        more than 2e9 multiplications; of such a table, ask for them with "svd". Rows in blocks take "covariance" and
+        "svd", which is one pass too (QR of the blocks), and "randomized" where they can be read again.
     scale : bool
         Divide each column by its standard deviation first (PCA of the correlation matrix). Use it where columns have
         different units.
@@ -323,63 +321,6 @@ class PCA(PCADensity, OnDevice, Reducer):
         if weights.sum() <= self.ddof:
             raise ValueError(f"PCA: sample_weight must sum to more than ddof = {self.ddof}; got {weights.sum():g}.")
         return weights
-
-    def partial_fit(self, X: Any, y: Any = None) -> PCA:
-        """Fit to one more batch: the same numbers as one fit to all batches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; they are not kept, only sums over them.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self : PCA
-            The model fitted to all batches so far.
-        """
-        return self._fit_further(X, X)
-
-    def _embed_batches(self, batches: Any) -> None:
-        if batches.rereadable and self._in_many_passes(batches.width):
-            self.n_features_in_, self.device_ = batches.width, "cpu"
-            settings: dict[str, Any] = {"scale": self.scale, "ddof": self.ddof, "tol": self.tol}
-            settings["rng"] = generator(self.random_state)
-            self._keep_spectrum(many_passes.decompose(batches, self.n_components, self._min_rows, **settings))
-            return
-        if self.solver not in ("auto", "covariance"):
-            raise ValueError(
-                f"PCA: solver must be 'covariance' or 'auto' for a stream of batches; got {self.solver!r}."
-            )
-        if self.missing == "nipals":
-            raise ValueError(
-                "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
-                "batches first (np.concatenate), or use another `missing` for batches of complete rows."
-            )
-        settings = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
-        moments, dtype = stream_of_rows(batches, "PCA", self._min_rows, self.n_jobs, **settings)
-        if isinstance(moments, ByPattern):
-            self._embed_patterns(*moments.table())
-            return
-        self.n_features_in_ = len(moments.mean)
-        wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
-        self._keep_spectrum(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
-
-    def _in_many_passes(self, d: int) -> bool:
-        """Whether blocks that can be read again are, instead of adding up a matrix of all pairs of columns."""
-        if self._needs_spectrum():
-            return False
-        return self.solver == "randomized" or (self.solver == "auto" and d > many_passes.WIDE)
-
-    def _embed_patterns(self, X: np.ndarray, weights: np.ndarray) -> None:
-        """From weighted rows that have the moments of a stream of incomplete ones, which are not completed."""
-        missing.admit(X, "PCA")
-        self.n_features_in_, self._incomplete = X.shape[1], True
-        found = self._fit_incomplete(X, weights)
-        del self._incomplete
-        share = float(weights @ np.isnan(X).mean(axis=1) / weights.sum())
-        self._keep(replace(found, completed=None, completed_variance=None, agreement=None, missing_share=share))
 
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()

@@ -45,23 +45,23 @@ def train_further(
 
 
 class TrainsFurther:
-    """A part of `Autoencoder`: `partial_fit`. After any failure the model is as it was before."""
+    """A part of `Autoencoder` and `VAE`: `partial_fit`. After any failure the model is as it was before."""
 
     random_state: Any
-    scale: bool
     n_weights_: int
 
     def _fit_one_more(self: Any, X: Any) -> Any:
+        name = type(self).__name__
         if is_stream(X):
-            raise TypeError("Autoencoder: partial_fit must get rows in memory; `fit` reads Arrow and Dask.")
-        if self.solver == "lbfgs":
-            raise ValueError("Autoencoder: solver must be 'adam' or 'auto' for partial_fit; got 'lbfgs'.")
+            raise TypeError(f"{name}: partial_fit must get rows in memory; `fit` reads Arrow and Dask.")
+        if getattr(self, "solver", "adam") == "lbfgs":
+            raise ValueError(f"{name}: solver must be 'adam' or 'auto' for partial_fit; got 'lbfgs'.")
         before, begun = dict(self.__dict__), hasattr(self, "encoder_weights_")
         try:
             self._check_parameters()
             rows, dtype = self._check_rows(X, fitting=not begun)
             if np.isnan(rows).any():
-                raise ValueError("Autoencoder: partial_fit must get complete rows; fill the cells first.")
+                raise ValueError(f"{name}: partial_fit must get complete rows; fill the cells first.")
             self._incomplete = False
             self._train_on(rows.astype(np.float64), dtype, begun)
             del self._incomplete
@@ -74,36 +74,47 @@ class TrainsFurther:
     def _train_on(self: Any, X: Array, dtype: np.dtype, begun: bool) -> None:
         self._n_features_out = self.n_components
         self._check(X.shape[1])
-        scaling = Scaling(self.mean_, self.scale_) if begun else Scaling.of(X, self.scale)
+        scaling = self._scaling(X)  # which checks what the cells may be
+        scaling = Scaling(self.mean_, self.scale_) if begun else scaling
         self.mean_, self.scale_ = scaling.mean, scaling.scale
         rows, order = rounded_and_sorted(scaling(X))
-        loss, self.solver_ = self._loss(X.shape[1]), "adam"
-        self.n_weights_ = loss.encoder.n_parameters + loss.decoder.n_parameters
-        self.device_ = _torch.device(self.device, "Autoencoder", full_batch=False)
+        loss = self._loss(X.shape[1])
+        if hasattr(self, "solver"):
+            self.solver_ = "adam"
+        self.device_ = _torch.device(self.device, type(self).__name__, full_batch=False)
         losses = [*getattr(self, "loss_curve_", ())]
         training = replace(self._training(), held_out=0.0, schedule="constant", n_init=1)
         found, state = train_further(
             loss, rows, order, training, lambda trainer: self._state(loss, trainer, begun), self.random_state
         )
+        self.n_weights_ = loss.n_parameters
         self._keep(loss, replace(found, losses=np.array([*losses, *found.losses])))
         self._keep_prior(rows)
-        self._parts |= {"first": state.first, "second": state.second, "steps": state.steps}
-        Z = self._extend(X)
-        self._keep_errors(X, Z, found, order)
-        self.embedding_ = Z.astype(dtype)
+        self._parts |= {"first": state.first, "second": state.second, "steps": state.steps, "x": state.x}
+        self.embedding_ = self._described(X, found, order).astype(dtype)
 
     def _state(self: Any, loss: Any, trainer: Any, begun: bool) -> State:
         if not begun:
             return State.at(loss.initial(generator(self.random_state), trainer))
-        encoder, decoder = (getattr(self, f"{name}_weights_") for name in ("encoder", "decoder"))
-        x = np.concatenate([flat(encoder, self.encoder_biases_), flat(decoder, self.decoder_biases_)])
-        if len(x) != self.n_weights_:
+        parts = self._parts or {}
+        x = parts["x"].astype(np.float64) if "x" in parts else self._trained_parameters()
+        if len(x) != loss.n_parameters:
             raise ValueError(
-                "Autoencoder: hidden and n_components must be those of the fitted model for partial_fit; set them "
-                "back, or begin with a new model: sklearn.base.clone(model)."
+                f"{type(self).__name__}: hidden and n_components must be those of the fitted model for partial_fit; "
+                "set them back, or begin with a new model: sklearn.base.clone(model)."
             )
         state = State.at(x)
-        if self._parts is not None and "steps" in self._parts:
-            state.first, state.second = self._parts["first"], self._parts["second"]
-            state.steps = int(self._parts["steps"])
+        if "steps" in parts:
+            state.first, state.second, state.steps = parts["first"], parts["second"], int(parts["steps"])
         return state
+
+    def _trained_parameters(self: Any) -> Array:
+        """Of a fitted network, in one vector, as its loss has them."""
+        both = [
+            (getattr(self, f"{name}_weights_"), getattr(self, f"{name}_biases_")) for name in ("encoder", "decoder")
+        ]
+        return np.concatenate([*(flat(*one) for one in both), self._others()])
+
+    def _others(self) -> Array:
+        """Parameters beside those of the networks."""
+        return np.empty(0)

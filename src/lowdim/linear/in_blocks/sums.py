@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from lowdim._core.incomplete.patterns import ByPattern
-from lowdim._core.spectrum import Moments
+from lowdim._core.spectrum import Moments, Triangle
+from lowdim._core.spectrum.triangles import OTHER_KIND
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.form import usual_indices
 from lowdim._core.tables.kinds import naming_text
@@ -52,6 +53,8 @@ class Sums:
     `a + b` are those of both; neither is changed, so blocks can be added in any tree, and again after a failure.
     """
 
+    goes_on: ClassVar[bool] = True
+
     owner: str
     width: int
     dtype: str
@@ -74,7 +77,9 @@ class Sums:
             X = X[~hole]
         return cls(owner, X.shape[1], X.dtype.name, Moments.of(X, n_jobs=n_jobs) if len(X) else None, holes)
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: Any) -> Sums:
+        if not isinstance(other, Sums):
+            raise ValueError(f"{self.owner}: {OTHER_KIND}")
         if other.width != self.width:
             raise ValueError(f"{self.owner}: every batch of X must have {self.width} columns; got {other.width}.")
         dtype = np.promote_types(self.dtype, other.dtype).name
@@ -119,6 +124,18 @@ def stream_of_rows(
     return found.moments(), np.dtype(found.dtype)
 
 
+def triangle_of_stream(stream: Any, owner: str, least: int) -> Triangle:
+    """The QR decomposition of complete blocks with at least so many rows."""
+    found: Triangle | None = stream.gather(partial(_triangle_of, owner=owner))
+    if found is None or found.weight < least:
+        raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
+    return found
+
+
+def _triangle_of(batch: Any, owner: str) -> Triangle:
+    return reduce(add, (Triangle.of(rows_of(part, owner, None), owner) for part in _dense_parts(batch)))
+
+
 def _sums_of(batch: Any, owner: str, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> Sums:
     """Of a batch; a sparse one in parts of dense rows, so that the whole of it is never dense."""
     parts = (rows_of(part, owner, None, nan=nan, policies=policies) for part in _dense_parts(batch))
@@ -148,9 +165,11 @@ def pair_of(batch: Any, owner: str, name: str) -> tuple[Any, Any]:
 class PairSums:
     """Sums over the rows of two tables side by side: `width` columns of the first, rows of `shape` of the second."""
 
+    goes_on: ClassVar[bool] = True
+
     width: int
     shape: tuple[int, ...]
-    sums: Sums
+    sums: Sums | Triangle
 
     @property
     def has_file(self) -> bool:
@@ -170,9 +189,9 @@ class PairSums:
         return PairSums(self.width, self.shape, self.sums + other.sums)
 
 
-def pair_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> PairSums:
-    """Those of a pair (X_batch, Y_batch) for CCA."""
+def pair_sums(batch: Any, make: Callable[[np.ndarray], Any], nan: bool, policies: tuple[str, ...]) -> PairSums:
+    """What `make` makes of the rows of both tables in a pair (X_batch, Y_batch) for CCA."""
     X_batch, Y_batch = pair_of(batch, "CCA", "Y")
     X = rows_of(X_batch, "CCA", None, nan=nan, policies=policies)
     Y, shape = second_table(Y_batch, len(X), "CCA", nan=nan, policies=policies)
-    return PairSums(X.shape[1], shape, Sums.of(np.hstack([X, Y]), "CCA", n_jobs))
+    return PairSums(X.shape[1], shape, make(np.hstack([X, Y])))

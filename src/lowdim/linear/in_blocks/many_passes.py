@@ -16,8 +16,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance
 from lowdim._core.tables.form import canonical
-from lowdim.linear._batches import rows_of
 from lowdim.linear._decompose import Spectrum, divisors, rank_tolerance
+from lowdim.linear.in_blocks.sums import rows_of
 
 Array = np.ndarray
 
@@ -43,17 +43,25 @@ class ColumnSums:
 
 
 def decompose(
-    blocks: Any, k: int, least: int, *, scale: bool, ddof: int, tol: float, rng: np.random.Generator
+    blocks: Any,
+    k: int,
+    least: int,
+    *,
+    scale: bool,
+    ddof: int,
+    tol: float,
+    rng: np.random.Generator,
+    owner: str = "PCA",
 ) -> Spectrum:
     """The k largest eigenvalues and loadings of the covariance of all blocks of complete rows."""
-    sums = sums_of_columns(blocks, least, "PCA")
+    sums = sums_of_columns(blocks, least, owner)
     n, d, divisor = int(sums.weight), len(sums.mean), sums.weight - ddof
     k = min(k, n, d)
     variance = sums.squares / divisor
     divide = divisors(variance, sums.mean, n, sums.dtype) if scale else None
     variance = variance if divide is None else variance / divide**2
     total = float(variance.sum())
-    settings: dict[str, Any] = {"tol": max(tol, 1e-8), "rng": rng, "owner": "PCA"}
+    settings: dict[str, Any] = {"tol": max(tol, 1e-8), "rng": rng, "owner": owner}
     pairs = leading(blocks, k, mean=sums.mean, divide=divide, norm=total * divisor, **settings)
     values = np.maximum(pairs.values, 0.0) / divisor
     tolerance, most = rank_tolerance(n, d, sums.dtype), min(n - 1, d)
@@ -85,7 +93,7 @@ def leading(
 
 def column_sums(block: Any, owner: str = "PCA") -> ColumnSums:
     """Those of a block of complete rows, dense or sparse."""
-    X = _complete(block, owner)
+    X = complete_rows(block, owner)
     mean, variance = mean_and_variance(X)
     dtype = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
     return ColumnSums(float(X.shape[0]), mean, variance * X.shape[0], dtype)
@@ -93,14 +101,15 @@ def column_sums(block: Any, owner: str = "PCA") -> ColumnSums:
 
 def scatter_times(block: Any, mean: Array, divide: Array | None, B: Array, owner: str = "PCA") -> Array:
     """Xc'(Xc B) of a block, whose sparse rows are not filled."""
-    X = _complete(block, owner)
+    X = complete_rows(block, owner)
     narrow = B if divide is None else B / divide[:, None]
     scores = X @ narrow - mean @ narrow
     found = X.T @ scores - np.outer(mean, scores.sum(axis=0))
     return found if divide is None else found / divide[:, None]
 
 
-def _complete(block: Any, owner: str) -> Any:
+def complete_rows(block: Any, owner: str) -> Any:
+    """A block of complete rows, dense or sparse."""
     if sparse.issparse(block):
         block = canonical(sparse.csr_array(block))
         rows_of(block.data.reshape(1, -1) if block.nnz else np.zeros((1, 1)), owner, None)
