@@ -114,7 +114,8 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     how = resolved(how, frame.columns)
     columns = how.columns or _asked_features(loaded, how)
     how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
-    return assemble(table_name(path), frame, how, source=str(path), notes=notes)
+    found = assemble(table_name(path), frame, how, source=str(path), notes=notes)
+    return replace(found, table=found.table.described(loaded.about))
 
 
 def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:

@@ -113,6 +113,10 @@ class Table:
             return ordered_column(self._frame, column.values.tolist(), column.levels)
         return column.values if column.values.dtype.kind == "f" else column.values.tolist()
 
+    def described(self, about: Mapping[str, str]) -> Table:
+        """The same table, with what its file says about some columns."""
+        return replace(self, columns=tuple(replace(c, about=about.get(c.name, c.about)) for c in self.columns))
+
     def take(self, rows: np.ndarray, note: str | None = None) -> Table:
         """These rows of the table, with a note that says why."""
         kept = tuple(column.take(rows) for column in self.columns)
