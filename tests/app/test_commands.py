@@ -146,7 +146,7 @@ def _with_ip(rows):
 
 def test_counts_have_no_different_units(tmp_path, monkeypatch, capsys, rng):
     monkeypatch.chdir(tmp_path)
-    counts = rng.poisson(rng.gamma(0.4, 30, 30), (20, 30))
+    counts = rng.poisson(np.geomspace(0.5, 500, 30), (20, 30))
     lines = [f"s{i}," + ",".join(map(str, row)) for i, row in enumerate(counts)]
     Path("counts.csv").write_text("\n".join(["site," + ",".join(f"k{j}" for j in range(30)), *lines]) + "\n")
     _, out, _ = say(capsys, "describe", "counts.csv")
@@ -155,6 +155,16 @@ def test_counts_have_no_different_units(tmp_path, monkeypatch, capsys, rng):
     _, out, err = say(capsys, "compare", "counts.csv", "--methods", "ca,pca", "--no-verdict", "--out", "r")
     assert "the cells seem to be counts, and columns with the largest ones would decide all distances" in out + err
     assert "different units" not in out + err
+    assert "codes of categories" not in out + err  # counts of 0 to 3 are counts as the others are
+    code, _, err = say(capsys, "fit", "counts.csv", "--method", "ca", "--out", "m.lowdim")
+    assert code == 0
+    assert "standard deviation" not in err  # which ca does not see
+    names = ",".join(["kind", *(f"s{i}" for i in range(20))])
+    turned = "".join(f"k{j}," + ",".join(map(str, counts[:, j])) + "\n" for j in range(30))
+    Path("turned.csv").write_text(f"{names}\n{turned}")
+    code, _, err = say(capsys, "transform", "m.lowdim", "turned.csv", "--out", "z.csv")
+    assert (code, "which is a row here, in 'kind': --transpose exchanges" in err) == (2, True)
+    assert say(capsys, "transform", "m.lowdim", "turned.csv", "--transpose", "--out", "z.csv")[0] == 0
 
 
 def test_score_takes_missing_cells_and_distances(tmp_path, monkeypatch, capsys):

@@ -281,3 +281,11 @@ def test_holes_that_leave_nothing_to_choose():
         n_components(np.column_stack([X, np.full(20, np.nan)]))
     with pytest.raises(ValueError, match=r"n_components: .*infinity"):
         n_components(np.where(X[1, 1] == X, np.inf, X))
+
+
+def test_folds_of_a_table_with_categories_that_do_not_fit_are_refused(rng):
+    X = np.empty((2_000, 12), dtype=object)
+    X[:, :6] = rng.choice(list("abcdefgh"), (2_000, 6))
+    X[:, 6:] = rng.normal(size=(2_000, 6))
+    with lowdim.config(memory_limit="10MB"), pytest.raises(MemoryError, match=r"tables of 10 folds .*n_folds"):
+        n_components(X, rules=["kfold"])

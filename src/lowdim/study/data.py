@@ -22,6 +22,7 @@ from lowdim.study.drawn import Drawn
 from lowdim.study.methods import keeps_units
 
 Array = np.ndarray
+DIVIDED = "divided by its standard deviation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,10 +255,7 @@ def _scaled(
     if not scale:
         note = note_on_units(rows, names)
         return _frozen(rows.view()), () if note is None else (note,)
-    said = (
-        f"{chosen}, so each is divided by its standard deviation; scale=False (on the command line: --no-scale) leaves "
-        "them as they are",
-    )
+    said = (f"{chosen}, so each is {DIVIDED}; scale=False (on the command line: --no-scale) leaves them as they are",)
     return _frozen(scaled(rows)), said if chosen else ()
 
 

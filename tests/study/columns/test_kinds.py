@@ -230,7 +230,7 @@ def test_numbers_in_several_units_are_named():
     assert found.kind == "text"
     assert found.doubt == "numbers with different units (g, kg): bring them to one unit"
     some = column([f"{i / 4} kg" if i % 3 else f"{i * 100} g" if i % 2 else str(i) for i in range(N)])
-    assert (some.kind, some.doubt) == ("text", "numbers with different units (g, kg): bring them to one unit")
+    assert (some.kind, some.doubt) == ("text", "numbers with different units (kg, g): bring them to one unit")
     left_away = column([f"{i} kg" if i % 5 else str(i) for i in range(N)])
     assert (left_away.kind, left_away.values[:7].tolist()) == ("number", [0, 1, 2, 3, 4, 5, 6])
     assert column([f"{i} {'abcdefghij'[i % 10] * 2}" for i in range(N)]).doubt == ""  # flats and the like

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -77,6 +78,17 @@ def _has_numbers(column: pl.Series) -> bool:
         return False
     present = column.drop_nulls().to_list()
     return bool(present) and 2 * sum(is_number(cell) for cell in present) >= len(present)
+
+
+def refuse_turned(frame: pl.DataFrame, needed: Sequence[str], source: str) -> None:
+    """An error where the columns that a model needs are the rows of a table."""
+    lost = [name for name in needed if name not in frame.columns]
+    named = next((c for c in frame if c.dtype == pl.String and lost and c.is_in(lost[:1]).any()), None)
+    if named is not None:
+        raise UserError(
+            f"{source}: the model needs the column {lost[0]!r}, which is a row here, in {named.name!r}: --transpose "
+            "exchanges rows and columns."
+        )
 
 
 def note_on_items_in_columns(loaded: Loaded) -> Loaded:

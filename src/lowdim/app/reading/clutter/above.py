@@ -52,7 +52,8 @@ def _table_at(rows: Rows, place: int) -> set[int]:
         return set()
     widths = {len(row) for row in body}
     fits = len(widths) == 1 and min(widths) in (len(rows[place]), len(rows[place]) + 1)
-    return {len(rows[place]), *widths} if fits and all(any(map(is_number, row)) for row in body) else set()
+    widths |= {len(rows[place]), min(widths) - 1}  # as wide as rows without a name: their header, as R writes it
+    return widths if fits and all(any(map(is_number, row)) for row in body) else set()
 
 
 def _are_numbered(names: Sequence[str], body: Rows) -> bool:
