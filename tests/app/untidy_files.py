@@ -223,7 +223,6 @@ INSTRUMENTS = [
             "2020": [7.1, 6.5, None, 5.25, 5.0],
             "2021": [8.0, 7.5, 6.0, 5.0, 6.5],
         },
-        "evenly spaced numbers or years",
         r"flags behind numbers read in columns 2020, 2021 \(7.1 e is 7.1\)",
         "':' read as missing: 1 cell in column 2020",
     ),

@@ -237,7 +237,8 @@ def _spellings(different: list[str]) -> str:
 def _ordered(name: str, cells: np.ndarray, different: list[str]) -> Column | None:
     """Values that have a known order; answers that are none, such as "no answer", are missing cells then."""
     silent = [text for text in different if plain_word(text) in NO_ANSWER]
-    for left_out in ([], silent) if silent else ([],):
+    tried: list[list[str]] = [[], silent] if silent else [[]]
+    for left_out in tried:
         order = order_of(name, [text for text in different if text not in left_out])
         if order is not None:
             kept = as_objects([None if cell in left_out else cell for cell in cells.tolist()])

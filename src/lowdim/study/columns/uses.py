@@ -125,10 +125,11 @@ def _with_names(columns: list[Column], wishes: Wishes) -> list[Column]:
     if not ids:
         return columns
 
-    def rank(column: Column) -> tuple[bool, bool, bool]:
+    def rank(column: Column) -> tuple[bool, bool, int]:
         word = "".join(c for c in column.name.lower() if c.isalnum())
+        telling = 0 if word in ROW_NAMES else 1 if named_id(column.name) else 2
         numbers = column.values.dtype.kind == "f" or all(text.isdigit() for text in column.texts())
-        return bool(column.missing.any()), numbers, not (word in ROW_NAMES or named_id(column.name))
+        return bool(column.missing.any()), numbers, telling
 
     return _replace(columns, min(ids, key=rank).used("name", "names of the rows"))
 

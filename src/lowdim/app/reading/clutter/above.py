@@ -38,7 +38,8 @@ def _told(row: Sequence[str]) -> list[str]:
 
 
 def _is_setting(row: Sequence[str], widths: set[int]) -> bool:
-    return len(_told(row)) <= NARROW or len(row) not in widths
+    told = _told(row)
+    return len(told) <= NARROW or len(row) not in widths or all(":" in cell for cell in told)
 
 
 def _table_at(rows: Rows, place: int) -> set[int]:
