@@ -90,7 +90,8 @@ def _all_pixels(
     paths: list[Path], image: Any, size: tuple[int, int], colour: bool, broken: list[UserError]
 ) -> tuple[np.ndarray, list[Path]]:
     """The pixels of the images whose file is whole, one row each, and these files. The errors of the others."""
-    rows, kept = np.empty((len(paths), size[1] * size[0] * (3 if colour else 1)), dtype=np.uint8), []
+    rows = np.empty((len(paths), size[1] * size[0] * (3 if colour else 1)), dtype=np.uint8)
+    kept: list[Path] = []
     for path in paths:
         try:
             rows[len(kept)] = _pixels(path, image, size, colour)
