@@ -123,6 +123,50 @@ def test_describe_answers_for_every_table(tmp_path, monkeypatch, capsys, text, s
     assert json.loads(out)["source"] == "t"
 
 
+def test_what_a_file_says_of_its_columns_goes_with_them(tmp_path, monkeypatch, capsys, rng):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"R_{k},{rng.integers(20, 70)},{rng.normal():.2f}\n" for k in range(12))
+    Path("survey.csv").write_text(f"ip,ResponseId,q1,q2\nIP,Response,How old are you?,<b>Score</b>\n{_with_ip(rows)}")
+    code, out, _ = say(capsys, "describe", "survey.csv")
+    assert code == 0
+    assert re.search(r"ResponseId +id +name +'Response': ", out)  # of two ids the one that is called so
+    assert "q1          number  map    'How old are you?': whole numbers" in out
+    _, out, _ = say(capsys, "describe", "survey.csv", "--json")
+    about = {column["name"]: column.get("about") for column in json.loads(out)["columns"]}
+    assert about == {"ip": "IP", "ResponseId": "Response", "q1": "How old are you?", "q2": "<b>Score</b>"}
+    code, _, _ = say(capsys, "compare", "survey.csv", "--methods", "pca", "--no-verdict", "--out", "r")
+    assert code == 0
+    assert "“How old are you?”: whole numbers" in Path("r/report.html").read_text(encoding="utf-8")
+    assert "“&lt;b&gt;Score&lt;/b&gt;”" in Path("r/report.html").read_text(encoding="utf-8")
+
+
+def _with_ip(rows):
+    return "".join(f"10.0.0.{k},{row}\n" for k, row in enumerate(rows.splitlines()))
+
+
+def test_counts_have_no_different_units(tmp_path, monkeypatch, capsys, rng):
+    monkeypatch.chdir(tmp_path)
+    counts = rng.poisson(np.geomspace(0.5, 500, 30), (20, 30))
+    lines = [f"s{i}," + ",".join(map(str, row)) for i, row in enumerate(counts)]
+    Path("counts.csv").write_text("\n".join(["site," + ",".join(f"k{j}" for j in range(30)), *lines]) + "\n")
+    _, out, _ = say(capsys, "describe", "counts.csv")
+    assert "the cells seem to be counts: the method ca compares rows by shares of their counts" in out
+    assert "units" not in out
+    _, out, err = say(capsys, "compare", "counts.csv", "--methods", "ca,pca", "--no-verdict", "--out", "r")
+    assert "the cells seem to be counts, and columns with the largest ones would decide all distances" in out + err
+    assert "different units" not in out + err
+    assert "codes of categories" not in out + err  # counts of 0 to 3 are counts as the others are
+    code, _, err = say(capsys, "fit", "counts.csv", "--method", "ca", "--out", "m.lowdim")
+    assert code == 0
+    assert "standard deviation" not in err  # which ca does not see
+    names = ",".join(["kind", *(f"s{i}" for i in range(20))])
+    turned = "".join(f"k{j}," + ",".join(map(str, counts[:, j])) + "\n" for j in range(30))
+    Path("turned.csv").write_text(f"{names}\n{turned}")
+    code, _, err = say(capsys, "transform", "m.lowdim", "turned.csv", "--out", "z.csv")
+    assert (code, "which is a row here, in 'kind': --transpose exchanges" in err) == (2, True)
+    assert say(capsys, "transform", "m.lowdim", "turned.csv", "--transpose", "--out", "z.csv")[0] == 0
+
+
 def test_score_takes_missing_cells_and_distances(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -200,4 +200,129 @@ ABOVE = [
     text("ticks and NA", "a,b\nx,1\nNA,2\nx,3\n", {"a": ["x", None, "x"], "b": THREE}, "'NA' read as missing"),
 ]  # fmt: skip
 
-UNTIDY = [*ABOVE, *BELOW, *FORMS, *NUMBERS]
+WELLS = "A,0.1,0.2,0.3\nB,0.4,0.5,0.6\nC,0.7,0.8,0.9\n"
+PLATE = {"column_1": ["A", "B", "C"], "1": [0.1, 0.4, 0.7], "2": [0.2, 0.5, 0.8], "3": [0.3, 0.6, 0.9]}
+QUESTIONS = (
+    'when,age,hours,q1\nStart Date,How old are you?,"Hours, in a week",Do you like it?\n'
+    '"{""id"": 1}","{""id"": 2}","{""id"": 3}","{""id"": 4}"\n'
+)
+ANSWERS = "2024-01-02,31,40,yes\n2024-01-03,45,20,no\n2024-01-04,28,38.5,yes\n"
+ANSWERED = {
+    "when": ["2024-01-02", "2024-01-03", "2024-01-04"],
+    "age": [31, 45, 28],
+    "hours": [40.0, 20.0, 38.5],
+    "q1": ["yes", "no", "yes"],
+}
+
+INSTRUMENTS = [
+    text(
+        "flags of official statistics",
+        "geo,2020,2021\nAT,7.1 e,8\nBE,6.5,7.5 b\nBG,: ,6\nCZ,5.25,5\nDE,5,6.5 ep\n",
+        {
+            "geo": ["AT", "BE", "BG", "CZ", "DE"],
+            "2020": [7.1, 6.5, None, 5.25, 5.0],
+            "2021": [8.0, 7.5, 6.0, 5.0, 6.5],
+        },
+        r"flags behind numbers read in columns 2020, 2021 \(7.1 e is 7.1\)",
+        "':' read as missing: 1 cell in column 2020",
+    ),
+    text(
+        "a lower triangle with names and no zeros",
+        "a,\nb,1.5\nc,2.5,3.5\nd,1,2,3\n",
+        {
+            "a": [0.0, 1.5, 2.5, 1.0],
+            "b": [1.5, 0.0, 3.5, 2.0],
+            "c": [2.5, 3.5, 0.0, 3.0],
+            "d": [1.0, 2.0, 3.0, 0.0],
+        },
+        "a lower triangle: distances between 4 items",
+        kind="distances",
+    ),
+    text(
+        "settings of a plate reader",
+        "Software Version,3.08\n\nPlate Number,Plate 1\nDate,4/12/2021\nResults\nTemperature:,37.0\n\n,1,2,3\n" + WELLS,
+        PLATE,
+        "5 lines above the column names left out, beginning with 'Software Version, 3.08'",
+        "evenly spaced numbers",
+        "1 column without a name",
+    ),
+    text(
+        "settings filled up with separators",
+        "Software Version,3.08,,\nDate,4/12/2021,,\n,1,2,3\n" + WELLS,
+        PLATE,
+        "2 lines above the column names left out",
+        "evenly spaced numbers",
+        "1 column without a name",
+    ),
+    text(
+        "a wavelength behind the wells",
+        ",1,2,3\nA,0.1,0.2,0.3,450\nB,0.4,0.5,0.6,450\nC,0.7,0.8,0.9,450\n",
+        PLATE | {"column_5": [450, 450, 450]},
+        "evenly spaced numbers",
+        "2 columns without a name",
+    ),
+    text(
+        "settings in a line of other width",
+        "User: USER,Path: C:\\Data,Test ID: 1234\nTest Name: OD,Date: 12/04/2021\n\nWell,Content,OD 600,Group\n"
+        "A1,Sample X1,0.5,a\nA2,Sample X2,0.7,b\nA3,Blank B,0.05,a\n",
+        {
+            "Well": ["A1", "A2", "A3"],
+            "Content": ["Sample X1", "Sample X2", "Blank B"],
+            "OD 600": [0.5, 0.7, 0.05],
+            "Group": ["a", "b", "a"],
+        },
+        "2 lines above the column names left out, beginning with 'User: USER, Path",
+    ),
+    text(
+        "settings in a line that is wider",
+        "Plate:\tPlate 1\t1.3\tEndpoint\tRaw\tFALSE\t450\n\tTemperature\t1\t2\n\t37.1\t0.1\t0.2\n\t\t0.3\t0.4\n~End\n"
+        "Original Filename: exp 12\n",
+        {"column_1": [None, None], "Temperature": [37.1, None], "1": [0.1, 0.3], "2": [0.2, 0.4]},
+        "1 line above the column names left out, beginning with 'Plate:",
+        "1 column without a name",
+        REMARK + "'~End' and 1 more line",
+        name="t.tsv",
+    ),
+    text(
+        "a series of GEO",
+        '!Series_title\t"Response"\n!Sample_title\t"a"\t"b"\n!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n'
+        '"x_at"\t1.5\t2\n"y_at"\tnull\t4\n!series_matrix_table_end\n',
+        {"ID_REF": ["x_at", "y_at"], "GSM1": [1.5, None], "GSM2": [2, 4]},
+        "3 comment lines above the column names left out",
+        REMARK + "'!series_matrix_table_end'",
+        "'null' read as missing",
+        name="t.tsv",
+    ),
+    wrong("a header that is too short is no setting", "a,b\n1,2,3,4\n5,6,7,8\n9,1,2,3\n", "line 2 has 4 fields"),
+    text(
+        "questions under short names, and keys",
+        QUESTIONS + ANSWERS,
+        ANSWERED,
+        "the 2 lines under the column names describe the columns, not used as data \\('Start Date', 'How old are you",
+    ),
+    text(
+        "names in two languages",
+        "Stück,Länge,Breite\nPiece,Length,Width\na,1.5,2\nb,2.5,3\nc,3.5,5\n",
+        {"Stück": ["a", "b", "c"], "Länge": [1.5, 2.5, 3.5], "Breite": [2, 3, 5]},
+        "the line under the column names describes the columns, not used as data \\('Piece', 'Length'",
+    ),
+    text(
+        "classes of samples are no description",
+        "sample,s1,s2,s3\nclass,a,b,a\ng1,1,2,3\ng2,4,5,6\n",
+        {"sample": ["class", "g1", "g2"], "s1": ["a", "1", "4"], "s2": ["b", "2", "5"], "s3": ["a", "3", "6"]},
+    ),
+    text(
+        "classes of many samples",
+        "sample,s1,s2,s3,s4\nclass,a,b,a,b\ng1,1,2,3,4\ng2,4,5,6,7\ng3,4,5,6,8\n",
+        {
+            "sample": ["class", "g1", "g2", "g3"],
+            "s1": ["a", "1", "4", "4"],
+            "s2": ["b", "2", "5", "5"],
+            "s3": ["a", "3", "6", "6"],
+            "s4": ["b", "4", "7", "8"],
+        },
+        "the first row has texts such as 'a', 'b' above numbers: .* --transpose",
+    ),
+]  # fmt: skip
+
+UNTIDY = [*ABOVE, *BELOW, *FORMS, *NUMBERS, *INSTRUMENTS]

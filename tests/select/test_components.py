@@ -301,3 +301,11 @@ def test_long_searches_are_announced_before_they_begin(monkeypatch):
         assert len(heard) == len(announced)
         assert all(re.search(text, str(said.message)) for text, said in zip(announced, heard, strict=True))
     assert len(begun) == 2
+
+
+def test_folds_of_a_table_with_categories_that_do_not_fit_are_refused(rng):
+    X = np.empty((2_000, 12), dtype=object)
+    X[:, :6] = rng.choice(list("abcdefgh"), (2_000, 6))
+    X[:, 6:] = rng.normal(size=(2_000, 6))
+    with lowdim.config(memory_limit="10MB"), pytest.raises(MemoryError, match=r"tables of 10 folds .*n_folds"):
+        n_components(X, rules=["kfold"])

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -18,6 +19,7 @@ from lowdim._core.runtime.printable import printable, printable_json
 from lowdim.app.column_names import quoted
 from lowdim.app.errors import with_option_names
 from lowdim.report.column_views import MOST_LISTED, alike
+from lowdim.study.columns.kinds import short
 
 if TYPE_CHECKING:
     from lowdim.app.embedding_files import EmbeddingTable
@@ -155,16 +157,17 @@ def _same_reason(columns: Sequence[Column]) -> list[list[Column]]:
 def _lines(columns: Sequence[Column], kind: str, use: str) -> list[tuple[str, str, str, str]]:
     if len(columns) < FEWEST_ALIKE:
         return [(column.name, kind, use, _reason(column)) for column in columns]
-    listed = f"{len(columns)} columns alike: {_reason(columns[0])}"
+    listed = f"{len(columns)} columns alike: {_reason(replace(columns[0], about=''))}"
     return [(f"{columns[0].name} ... {columns[-1].name}", kind, use, listed)]
 
 
 def _reason(column: Column) -> str:
+    reason = f"{short(column.about, 60)}: {column.reason}" if column.about else column.reason
     if not column.doubt:
-        return column.reason
+        return reason
     name = quoted(column.name)
     way = f"--label {name}" if column.other == "label" else f"--as {column.other}:{name}"
-    return f"{column.reason}; {column.doubt}: {way}" if column.other else f"{column.reason}; {column.doubt}"
+    return f"{reason}; {column.doubt}: {way}" if column.other else f"{reason}; {column.doubt}"
 
 
 def print_comparison(result: Comparison, told: Sequence[str] = ()) -> None:

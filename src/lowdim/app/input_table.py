@@ -25,6 +25,7 @@ from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
+from lowdim.app.reading.transposed import refuse_turned
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
 from lowdim.study.columns.kinds import kind_of
@@ -114,7 +115,8 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     how = resolved(how, frame.columns)
     columns = how.columns or _asked_features(loaded, how)
     how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
-    return assemble(table_name(path), frame, how, source=str(path), notes=notes)
+    found = assemble(table_name(path), frame, how, source=str(path), notes=notes)
+    return replace(found, table=found.table.described(loaded.about))
 
 
 def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
@@ -233,6 +235,7 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
 
 def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
     _refuse_against_model(how, source)
+    refuse_turned(frame, how.needed, source)
     wishes = Wishes(
         columns=tuple(dict.fromkeys(how.needed or how.columns)),
         drop=how.drop,

@@ -169,6 +169,7 @@ def _view(commands: argparse._SubParsersAction) -> None:
         help="columns of FILE with the coordinates (default: those of all maps, or x and y)",
     )  # fmt: skip
     options.seed_option(command)
+    options.memory_option(command)
 
 
 def _describe(commands: argparse._SubParsersAction) -> None:
@@ -176,6 +177,7 @@ def _describe(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "describe", "what is in a table", text, "example:\n  lowdim describe penguins.csv\n")
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
     options.seed_option(command)
+    options.memory_option(command)
     options.table_options(command)
 
 

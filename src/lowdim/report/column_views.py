@@ -177,6 +177,7 @@ def column_groups(comparison: Compared) -> list[dict[str, str]]:
             missing = sum(int(one.missing.sum()) for one in (columns if many else [column]))
             lines.append({
                 "name": name, "kind": kind, "use": use, "reason": column.reason, "doubt": column.doubt,
+                "about": "" if many else column.about,
                 "missing": f"{missing:,}" if missing else "",
             })  # fmt: skip
     return lines

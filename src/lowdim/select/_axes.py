@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.runtime import memory
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, raw_columns
 from lowdim._core.tables.indicators import Layout
@@ -34,6 +35,7 @@ def kfold_axes(coded: Array, layout: Layout, n_folds: int, rng: np.random.Genera
     The criterion is the mean squared error in the weighted table: numbers in units of their deviation, indicators of a
     category with proportion p in units of its root, so that neither kind weighs more.
     """
+    _check_memory(coded, layout, n_folds)
     D = layout.spread(coded)
     mean = np.nanmean(D, axis=0)
     unit = np.where(layout.numeric, np.nanstd(D, axis=0), np.sqrt(mean))
@@ -52,6 +54,16 @@ def kfold_axes(coded: Array, layout: Layout, n_folds: int, rng: np.random.Genera
             break
     note = f"one observed cell in {n_folds} removed at random, {n_folds} times: axes of FAMD or MCA that predict best"
     return Verdict(int(np.argmin(curve)), note, np.array(curve), "criterion")
+
+
+def _check_memory(coded: Array, layout: Layout, n_folds: int) -> None:
+    """An error before tables are made that do not fit: each fold has its cells, their indicators and these filled."""
+    wide = coded.shape[0] * len(layout.numeric) * 8
+    memory.check(
+        "n_components",
+        {f"tables of {n_folds} folds": n_folds * (coded.nbytes + 2 * wide), "one completion": 4 * wide},
+        "Take fewer folds (n_folds), or a sample of the rows.",
+    )
 
 
 def _error(D: Array, spread: list[Array], filled: list[Array], unit: Array) -> float:

@@ -15,6 +15,7 @@ from lowdim._core.tables import missing
 from lowdim._core.tables.form import check_structure
 from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
+from lowdim.study.columns.counts import counts_in
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
 from lowdim.study.columns.table import is_plain_numbers
 from lowdim.study.columns.table_model import FittedColumn, Treatment
@@ -22,6 +23,7 @@ from lowdim.study.drawn import Drawn
 from lowdim.study.methods import keeps_units
 
 Array = np.ndarray
+DIVIDED = "divided by its standard deviation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,8 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
         return Data(_frozen(rows), table.frame(), table, table.column_names, notes, ranked=ranked)
     rows = _checked(table.numbers(), wishes.owner, least_rows)
     wanted = units_differ(rows) if isinstance(scale, str) else bool(scale)
-    seen, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
+    chosen = _why_scaled(rows, table.names is not None) if isinstance(scale, str) and wanted else ""
+    seen, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen)
     unscaled = _frozen(rows.view()) if wanted else None
     return Data(seen, None, table, table.column_names, (*notes, *more), unscaled=unscaled)
 
@@ -248,17 +251,21 @@ def _refuse_infinite(X: Any, owner: str) -> None:
 
 
 def _scaled(
-    rows: Array, names: list[str] | None, scale: bool, owner: str, chosen: bool = False
+    rows: Array, names: list[str] | None, scale: bool, owner: str, chosen: str = ""
 ) -> tuple[Array, tuple[str, ...]]:
     """The rows, scaled if wanted, and what is to be said about units."""
     if not scale:
         note = note_on_units(rows, names)
         return _frozen(rows.view()), () if note is None else (note,)
-    said = (
-        "columns have different units (a few would decide all distances), so each is divided by its standard "
-        "deviation; scale=False (on the command line: --no-scale) leaves them as they are",
-    )
+    said = (f"{chosen}, so each is {DIVIDED}; scale=False (on the command line: --no-scale) leaves them as they are",)
     return _frozen(scaled(rows)), said if chosen else ()
+
+
+def _why_scaled(rows: Array, named: bool) -> str:
+    """Why columns are brought to one scale."""
+    if counts_in(rows, named) is not None:
+        return "the cells seem to be counts, and columns with the largest ones would decide all distances"
+    return "columns have different units (a few would decide all distances)"
 
 
 def _frozen(rows: Array) -> Array:

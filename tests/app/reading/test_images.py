@@ -106,8 +106,19 @@ def test_images_that_cannot_be_read(save):
     (folder / "b.jpg").unlink()
     save("c.png", np.random.default_rng(0).integers(0, 256, (50, 50), dtype=np.uint8))
     (folder / "c.png").write_bytes((folder / "c.png").read_bytes()[:800])
-    with pytest.raises(UserError, match=r"c\.png cannot be read as an image"):
+    with pytest.raises(UserError, match=r"c\.png cannot be read as an image.* 1 of 2 images .* take them out\.$"):
         load(folder, ReadOptions())
+    for k in range(9):
+        save(f"e{k}.png", GREY)
+    (folder / "d.jpg").write_bytes(b"rubbish")
+    with pytest.raises(UserError, match="2 of 12 images in the folder"):
+        load(folder, ReadOptions())
+    (folder / "d.jpg").unlink()
+    for k in range(9, 12):
+        save(f"e{k}.png", GREY)
+    found = load(folder, ReadOptions())
+    assert found.frame["file"].to_list() == ["a.png", *sorted(f"e{k}.png" for k in range(12))]
+    assert any(note.startswith("1 of 14 images left out: ") and "c.png cannot" in note for note in found.notes)
 
 
 def test_more_than_the_memory(save):

@@ -71,3 +71,12 @@ def test_spellings_of_one_category_are_pointed_out():
     assert found.kind == "category"
     assert found.doubt == "'basic' and 'Basic' differ in case or spaces alone, and count as two"
     assert kind_of("plan", cells(*["basic", "pro", "basic "] * 4)).doubt == ""  # spaces around are no part of it
+
+
+def test_of_two_orders_the_one_in_which_time_passes_is_read():
+    days = [f"{1 + k % 2}/{k + 1}/2024" for k in range(6)]
+    american = [f"{month}/{day}/2024" for month in (1, 2) for day in (3, 7, 11)]
+    found = kind_of("d", cells(*american))
+    assert found.why.startswith("dates as mm/dd/yyyy, 2024-01-03 to 2024-02-11")
+    assert "no day is above 12" in found.doubt
+    assert kind_of("d", cells(*days)).why.startswith("dates as dd/mm/yyyy")  # in no order: the day first

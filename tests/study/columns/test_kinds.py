@@ -91,7 +91,49 @@ def test_names_of_ids(name):
     assert column(shuffled, "weight").kind == "number"
     twice = column([1, 1, *shuffled], name)
     assert (twice.kind, twice.doubt, twice.other) == ("id", "1 is there more than once", "number")
-    assert column([i % 20 for i in range(N)], name).kind == "number"  # an id is different in each row
+    repeated = column([i % 20 for i in range(N)], name)  # an id is different in each row
+    assert repeated.kind == ("text" if name in OF_SEVERAL_ROWS else "number")
+
+
+OF_SEVERAL_ROWS = ("id", "ID", "customer_id", "PatientNo", "patientid")
+
+
+@pytest.mark.parametrize("name", ["subject_id", "Patient", "patientId", "animal", "id"])
+def test_who_was_measured_several_times_is_not_measured(name):
+    for values in ([f"S{i // 4}" for i in range(N)], [i // 4 + 1 for i in range(N)]):
+        found = column(values, name)
+        assert (found.kind, found.other) == ("text", "category")
+        assert found.why == "10 different in 40 rows: several rows of each, such as repeated measurements"
+    assert column([f"S{i % 3}" for i in range(N)], name).kind == "category"  # so few can be groups
+    assert column([f"S{i // 4}" for i in range(N)], "product").kind == "category"
+
+
+def test_an_answer_that_is_none_does_not_take_the_order_away():
+    answers = ["agree", "neither", "No answer", "disagree", "strongly agree"]
+    found = column([answers[i % 5] for i in range(N)])
+    assert (found.kind, found.levels) == ("ordinal", ("disagree", "neither", "agree", "strongly agree"))
+    assert found.doubt == "read as missing: 'No answer' (8 cells)"
+    assert found.missing.sum() == 8
+    again = as_kind("x", np.array(["agree", "no answer"], dtype=object), found.levels, "test")
+    assert again.values.tolist() == ["agree", None]
+    plain = column([["no answer", "red", "blue"][i % 3] for i in range(N)])
+    assert (plain.kind, plain.missing.sum()) == ("category", 0)
+
+
+def test_account_numbers_are_no_quantities(rng):
+    accounts = rng.permutation(rng.integers(10**9, 10**10, 60))
+    found = column([int(one) for one in accounts], "account")
+    assert (found.kind, found.other) == ("id", "number")
+    assert found.why == "a different number of 10 digits in each row"
+    assert column([int(one) for one in rng.integers(10**5, 10**10, 60)], "population").kind == "number"
+
+
+def test_lists_of_choices_are_pointed_out():
+    choices = ["a;b;c", "b;c", "a", "c", "b;a", "a;c", "c;b"]
+    found = column([choices[i % 7] for i in range(N)])
+    assert found.kind == "category"
+    assert found.doubt == "cells list several of 3 choices ('a', 'b', 'c'), and each combination counts as a value"
+    assert column([["x;y", "z;w", "u;v"][i % 3] for i in range(N)]).doubt == ""
 
 
 PATIENTS = list(range(1000, 1301))
@@ -187,6 +229,10 @@ def test_numbers_in_several_units_are_named():
     found = column([f"{i / 4} kg" if i % 2 else f"{i * 100} g" for i in range(N)])
     assert found.kind == "text"
     assert found.doubt == "numbers with different units (g, kg): bring them to one unit"
+    some = column([f"{i / 4} kg" if i % 3 else f"{i * 100} g" if i % 2 else str(i) for i in range(N)])
+    assert (some.kind, some.doubt) == ("text", "numbers with different units (kg, g): bring them to one unit")
+    left_away = column([f"{i * 13 % 37} kg" if i % 5 else str(i * 13 % 37) for i in range(N)])
+    assert (left_away.kind, left_away.values[:4].tolist()) == ("number", [0, 13, 26, 2])
     assert column([f"{i} {'abcdefghij'[i % 10] * 2}" for i in range(N)]).doubt == ""  # flats and the like
 
 

@@ -76,12 +76,22 @@ def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[An
     estimator.set_params(**parameters_of(arguments.set, estimator, method.name))
     if data.distances:
         _check_takes_distances(method, estimator, arguments.source)
-    for note in (*(note for note in data.notes if note not in table.notes), *_on_form(estimator, data)):
+    for note in _notes_on(data, table, estimator):
         print_note(note)
     with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
         advance(method.title, 0, 1)
         Z = np.asarray(fitted(Entry(method.name, estimator, target=method.target), data, labels, named=True))
     return estimator, data.model(estimator), Z
+
+
+def _notes_on(data: Data, table: InputTable, estimator: Any) -> list[str]:
+    """What was done to the rows that this method sees, beyond the notes on the file."""
+    from lowdim.study.data import DIVIDED
+    from lowdim.study.methods import keeps_units
+
+    unscaled = keeps_units(estimator)
+    more = [note for note in data.notes if note not in table.notes and not (unscaled and DIVIDED in note)]
+    return [*more, *_on_form(estimator, data)]
 
 
 def _on_form(estimator: Any, data: Data) -> list[str]:

@@ -22,7 +22,7 @@ ENOUGH = 20  # lines
 MOST_CELLS = 5000  # that are looked at to choose the separator
 LARGEST_CELL = 2**31 - 1
 SPACED = ""  # runs of spaces
-COMMENTS = ("#", "%", "//")
+COMMENTS = ("#", "%", "//", "!")
 _SPACED_CELL = re.compile(r'"(?:[^"]|"")*"|\S+')
 
 

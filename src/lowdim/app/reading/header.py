@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.clutter.above import YEARS, are_names, described, numeric_columns, skip_settings
 from lowdim.app.reading.loaded import counted, listed
 from lowdim.app.reading.number_text import is_missing, is_number
 
-COMMENTS = ("#", "%", "//")
+COMMENTS = ("#", "%", "//", "!")
 MOST_TITLES = 10
 LOOKED_AT = 50  # rows that decide whether a column has numbers; fewer of them in wide tables
 MOST_CELLS = 20_000
@@ -24,7 +24,6 @@ UNITS = {
     "m", "cm", "mm", "µm", "nm", "km", "kg", "g", "mg", "µg", "t", "s", "ms", "min", "h", "d", "%", "°C", "°F", "K",
     "Hz", "kHz", "MHz", "V", "mV", "A", "mA", "W", "Pa", "kPa", "bar", "mol", "l", "ml",
 }  # fmt: skip
-YEARS = range(1800, 2101)
 MOST_LINES, COUNTED = 3, ("one", "two", "three")  # lines of names
 
 Rows = Sequence[Sequence[str]]
@@ -35,13 +34,14 @@ class Header:
     """The names of all columns as the file has them, and the position of the first row of data.
 
     `plain`: the names are the first row and nothing else is above the data. `row_names`: the first column has row names
-    and no name of its own.
+    and no name of its own. `about`: what a line under the names says of each column; empty where there is none.
     """
 
     names: list[str]
     first: int
     plain: bool
     row_names: bool = False
+    about: tuple[str, ...] = ()
 
 
 def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
@@ -49,6 +49,7 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     top = _skip_blank(rows, 0)
     top = _skip_comments(rows, top, notes)
     top = _skip_titles(rows, top, notes)
+    top = skip_settings(rows, top, notes) if how.header else top
     names = [cell.strip() for cell in rows[top]]
     rest = [row for row in rows[top + 1 : top + 1 + max(4, min(LOOKED_AT, MOST_CELLS // len(names)))] if _filled(row)]
     width = _usual_width(rest) if rest else len(names)
@@ -59,6 +60,7 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     if not how.header or (not how.has_header and _is_data(names, rest, how, notes)):
         return Header([str(i + 1) for i in range(max(width, len(names)))], top, False)
     first, row_names = top + 1, False
+    about: tuple[str, ...] = ()
     if len(names) == width - 1 and all(len(row) == width for row in rest):
         names, row_names = _with_short_header(names, rest, notes)
     elif len(names) == width + 1 and not names[-1]:
@@ -66,9 +68,19 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     if _is_units(names, rest, how):
         units = [cell.strip() for cell in rest[0] if cell.strip()]
         notes.append(f"the line under the column names has units ({listed(units)}), not used as data")
-        first = next(i for i in range(first, len(rows)) if _filled(rows[i])) + 1
+        first = _below(rows, first, 1)
+    else:
+        about, lines = described(names, rest, how, notes)
+        first = _below(rows, first, lines)
     plain = first == 1 and not row_names and list(rows[0]) == names
-    return Header(names, first, plain, row_names)
+    return Header(names, first, plain, row_names, about)
+
+
+def _below(rows: Rows, first: int, count: int) -> int:
+    """The row below so many rows with text."""
+    for _ in range(count):
+        first = next(i for i in range(first, len(rows)) if _filled(rows[i])) + 1
+    return first
 
 
 def _filled(row: Sequence[str]) -> bool:
@@ -168,7 +180,7 @@ def _joined(groups: Sequence[list[str]], lower: list[str], rest: Rows, how: Read
     width = range(len(lower))
     below_blanks = any(lower[j] and not groups[-1][j] for j in width)
     named = all(lower[j] or any(group[j] for group in groups) for j in width)
-    numeric = [j for j in _numeric_columns(rest, how) if j in width]
+    numeric = [j for j in numeric_columns(rest, how) if j in width]
     if not below_blanks or not named or any(is_number(cell) for cell in lower):
         return None
     if not any(lower[j] and not is_missing(lower[j], how.na) for j in numeric):
@@ -183,27 +195,18 @@ def _joined(groups: Sequence[list[str]], lower: list[str], rest: Rows, how: Read
     return [" ".join(part for part in (*(group[j] for group in spread), lower[j]) if part) for j in width]
 
 
-def _numeric_columns(rest: Rows, how: ReadOptions) -> list[int]:
-    """Columns whose cells are numbers or missing, with one number at least."""
-    found = []
-    for j in range(_usual_width(rest) if rest else 0):
-        cells = [row[j] for row in rest if j < len(row) and not is_missing(row[j], how.na)]
-        if cells and all(is_number(cell) for cell in cells):
-            found.append(j)
-    return found
-
-
 def _is_data(first: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -> bool:
     """Whether the first row is data: numbers where the other rows have numbers, and not like 1, 2, 3 or 2019, 2020."""
     if not rest:
         numbers = [cell for cell in first if cell]
         found = bool(numbers) and all(is_number(cell) for cell in numbers)
     else:
-        columns = [j for j in _numeric_columns(rest, how) if j < len(first)]
+        columns = [j for j in numeric_columns(rest, how) if j < len(first)]
         cells = [first[j] for j in columns if not is_missing(first[j], how.na)]
         if not cells or not all(is_number(cell) for cell in cells):
             return False
-        names = len(first) > 1 and _are_names(cells) and len(set(first)) == len(first)
+        numbered = are_names(cells) or are_names([cell for cell in first if is_number(cell)])
+        names = len(first) > 1 and numbered and len(set(first)) == len(first)
         if names and not _is_square_of_distances([first, *rest]):
             notes.append(
                 "the first line has evenly spaced numbers or years, read as names (--no-header reads it as data)"
@@ -230,23 +233,12 @@ def _is_square_of_distances(rows: Rows) -> bool:
     return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
-def _are_names(cells: list[str]) -> bool:
-    """Whether numbers look like names of columns: evenly spaced (0, 1, 2, or wavelengths) or years."""
-    try:
-        values = [float(cell) for cell in cells]
-    except ValueError:
-        return False
-    steps = [after - before for before, after in pairwise(values)]
-    whole = all(value.is_integer() for value in values)
-    enough = len(steps) >= (1 if whole else 3)  # three numbers with decimals are evenly spaced by chance too often
-    even = enough and min(steps) > 0 and max(steps) - min(steps) < 1e-6 * max(steps)
-    years = all(value in YEARS for value in values) and values == sorted(set(values))
-    return even or years
-
-
 def _with_short_header(names: list[str], rest: Rows, notes: list[str]) -> tuple[list[str], bool]:
-    """A header with one name fewer than the rows have cells: row names come first, or lines end in a separator."""
-    if not any(row[-1].strip() for row in rest):
+    """A header with one name fewer than the rows have cells: row names come first, or lines end in a separator.
+
+    Where the place of the row names is there, without a name, the column without a name is the last one.
+    """
+    if not names[0] or not any(row[-1].strip() for row in rest):
         return [*names, ""], False
     name = "row_name"
     while name in names:
@@ -260,7 +252,7 @@ def _is_units(names: list[str], rest: Rows, how: ReadOptions) -> bool:
     if len(rest) < 3 or len(rest[0]) != len(names):
         return False
     units = [cell.strip() for cell in rest[0]]
-    numeric = set(_numeric_columns(rest[1:], how))
+    numeric = set(numeric_columns(rest[1:], how))
     above = [units[j] for j in numeric if j < len(units)]
     told = [unit for unit in above if unit and not is_missing(unit, how.na)]
     if not told or len(told) * 2 < len(above) or any(is_number(unit) and unit != "%" for unit in above if unit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from lowdim.app.reading.loaded import Loaded, library, listed
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 USUAL = (32, 32)  # where images have different sizes
 LARGEST = 64  # pixels of the longer side that images are read with at most, unless a size is chosen
+MOST_BROKEN = 0.1  # share of the images that are left out where they cannot be read
 GREY = ("1", "L", "LA", "I", "F", "I;16", "I;16B", "I;16L")
 
 
@@ -38,7 +39,8 @@ def read_images(folder: Path, how: ReadOptions) -> Loaded:
     notes = [f"{len(paths)} images"] + (
         [f"{others} other file{'' if others == 1 else 's'} in the folder left out"] if others else []
     )
-    sizes, modes = zip(*_looked_at(paths, image), strict=True)
+    broken: list[UserError] = []
+    paths, sizes, modes = _looked_at(paths, image, broken)
     size, colour = _size(how, sizes, notes), _in_colour(how, modes)
     channels = 3 if colour else 1
     needed = len(paths) * size[0] * size[1] * channels * 9  # bytes, and the numbers that methods compute with
@@ -48,9 +50,8 @@ def read_images(folder: Path, how: ReadOptions) -> Loaded:
             "memory limit; choose a smaller --image-size, or raise --limit-memory."
         )
     notes.append(f"read as {size[0]} x {size[1]} pixels in {'colour' if colour else 'grey'}")
-    rows = np.empty((len(paths), size[1] * size[0] * channels), dtype=np.uint8)
-    for i, path in enumerate(paths):
-        rows[i] = _pixels(path, image, size, colour)
+    rows, paths = _all_pixels(paths, image, size, colour, broken)
+    notes += _note_on_broken(broken, len(paths))
     table: dict[str, Any] = {name: rows[:, j] for j, name in enumerate(_columns(size, colour))}
     parents = [path.relative_to(folder).parent.as_posix() for path in paths]
     labelled = len(set(parents)) > 1
@@ -61,15 +62,53 @@ def read_images(folder: Path, how: ReadOptions) -> Loaded:
     return Loaded(pl.DataFrame(table), tuple(notes), names="file", label="folder" if labelled else None)
 
 
-def _looked_at(paths: list[Path], image: Any) -> Iterator[tuple[tuple[int, int], str]]:
-    """Size and mode of every image; pixels are not read."""
+def _looked_at(
+    paths: list[Path], image: Any, broken: list[UserError]
+) -> tuple[list[Path], list[tuple[int, int]], list[str]]:
+    """The images that can be opened, with their sizes and modes; pixels are not read. The errors of the others."""
+    found = []
     for path in paths:
-        with _opened(path, image) as picture:
-            try:
-                turned = picture.getexif().get(0x0112, 1) >= 5  # stored on its side
-            except (OSError, ValueError, SyntaxError) as error:
-                raise _unreadable(path, error) from error
-            yield (picture.size[::-1] if turned else picture.size), picture.mode
+        try:
+            found.append((path, *_size_and_mode(path, image)))
+        except UserError as error:
+            broken.append(error)
+    _note_on_broken(broken, len(found))
+    kept, sizes, modes = zip(*found, strict=True)
+    return list(kept), list(sizes), list(modes)
+
+
+def _size_and_mode(path: Path, image: Any) -> tuple[tuple[int, int], str]:
+    with _opened(path, image) as picture:
+        try:
+            turned = picture.getexif().get(0x0112, 1) >= 5  # stored on its side
+        except (OSError, ValueError, SyntaxError) as error:
+            raise _unreadable(path, error) from error
+        return (picture.size[::-1] if turned else picture.size), picture.mode
+
+
+def _all_pixels(
+    paths: list[Path], image: Any, size: tuple[int, int], colour: bool, broken: list[UserError]
+) -> tuple[np.ndarray, list[Path]]:
+    """The pixels of the images whose file is whole, one row each, and these files. The errors of the others."""
+    rows = np.empty((len(paths), size[1] * size[0] * (3 if colour else 1)), dtype=np.uint8)
+    kept: list[Path] = []
+    for path in paths:
+        try:
+            rows[len(kept)] = _pixels(path, image, size, colour)
+            kept.append(path)
+        except UserError as error:
+            broken.append(error)
+    return rows[: len(kept)], kept
+
+
+def _note_on_broken(broken: list[UserError], whole: int) -> list[str]:
+    """A note on the few images that cannot be read and are left out; an error where there are many."""
+    if not broken:
+        return []
+    count = f"{len(broken)} of {len(broken) + whole}"
+    if len(broken) > MOST_BROKEN * (len(broken) + whole):
+        raise UserError(f"{broken[0]} {count} images in the folder cannot be read: repair them, or take them out.")
+    return [f"{count} images left out: {str(broken[0]).rstrip('.')}"]
 
 
 def _opened(path: Path, image: Any) -> Any:
@@ -85,7 +124,7 @@ def _unreadable(path: Path, error: BaseException) -> UserError:
     return UserError(f"{path} cannot be read as an image: {(str(error).splitlines() or ['damaged'])[0].rstrip('.')}.")
 
 
-def _size(how: ReadOptions, sizes: tuple[tuple[int, int], ...], notes: list[str]) -> tuple[int, int]:
+def _size(how: ReadOptions, sizes: Sequence[tuple[int, int]], notes: list[str]) -> tuple[int, int]:
     """The common size: chosen, that of all images, or a small square."""
     if how.image_size is not None:
         return how.image_size
@@ -100,7 +139,7 @@ def _size(how: ReadOptions, sizes: tuple[tuple[int, int], ...], notes: list[str]
     return max(1, round(usual[0] * factor)), max(1, round(usual[1] * factor))
 
 
-def _in_colour(how: ReadOptions, modes: tuple[str, ...]) -> bool:
+def _in_colour(how: ReadOptions, modes: Sequence[str]) -> bool:
     return any(mode not in GREY for mode in modes) if how.image_colour is None else how.image_colour
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ class Loaded:
     names: str | None = None
     label: str | None = None
     features: tuple[str, ...] = ()  # columns that are measurements, where the format tells them from annotations
+    about: Mapping[str, str] = field(default_factory=dict)  # column -> what the file says it is, such as a question
 
 
 def library(name: str, extra: str, shown: str, task: str) -> Any:
@@ -57,6 +58,11 @@ def in_columns(names: Sequence[str]) -> str:
 def missing_values(cells: int, rows: int, n: int) -> str:
     """How many cells are missing, in how many of the rows, for a note."""
     return f"{counted(cells, 'missing value')} in {rows} of {counted(n, 'row')}"
+
+
+def told_apart(names: Sequence[str], about: Sequence[str]) -> dict[str, str]:
+    """Column -> what is said of it, where that is more than its name."""
+    return {name: text for name, text in zip(names, about, strict=False) if text and text != name}
 
 
 def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:

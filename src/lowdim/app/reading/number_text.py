@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from lowdim.app.reading.clutter.digits import CURRENCIES, plain_digits, with_plain_digits, without_signs
+from lowdim.app.reading.clutter.digits import CURRENCIES, plain_digits, with_plain_digits, without_flags, without_signs
 from lowdim.app.reading.loaded import counted, in_columns
 
 # Read as missing everywhere, as most programs do.
@@ -19,7 +19,7 @@ MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 MISSING_IN_NUMBERS = {
     "na", "n/a", "n.a.", "nan", "<na>", "null", "none", "nil", "missing", "-", "--", "\u2013", "\u2014", "?", ".", "..",
     "#n/a", "#na", "#div/0!", "#value!", "#num!", "#null!", "#ref!", "#name?", "nat", "\\n", "(null)", "[null]", ":",
-    "n/d", "n.d.", "n.b.", "k.a.", "k. a.", "keine angabe", "\u221e", "-\u221e",
+    "n/d", "n.d.", "n.b.", "k.a.", "k. a.", "keine angabe", ": c", ": u", ": z", ": n", "\u221e", "-\u221e",
 }  # fmt: skip
 SPACES = " '\u2019\u00a0\u202f\u2007\u2009"
 SIGN, POWER = "[+-]?", r"(?:[eE][+-]?\d+)?"
@@ -145,8 +145,9 @@ def _styled(text: pl.Series, name: str, findings: Findings) -> pl.Series | None:
     plain_text, signs = with_plain_digits(text)
     if are_codes(plain_text):  # ="001" keeps its zeros in a spreadsheet
         return None
-    bare, more = without_signs(plain_text)
-    signs += more
+    bare, flags = without_flags(plain_text)
+    bare, more = without_signs(bare)
+    signs += [*flags, *more]
     numbers, called = _plain(bare, findings.decimal), None
     if numbers.null_count() > text.null_count():
         style = _style_of(bare, name, findings)

@@ -9,7 +9,7 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.loaded import Loaded, in_columns, library, unique_names
+from lowdim.app.reading.loaded import Loaded, in_columns, library, told_apart, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
@@ -50,7 +50,8 @@ def _read(source: Source, how: ReadOptions, function: str, program: str) -> Load
     frame.columns = unique_names(frame.columns, notes)
     frame = with_numeric_words(frame, how.na)
     note_suspects(frame, notes)
-    return Loaded(frame, tuple(notes))
+    labels = [about.column_names_to_labels.get(name) or "" for name in columns]
+    return Loaded(frame, tuple(notes), about=told_apart(frame.columns, labels))
 
 
 def _cell(value: Any) -> Any:

@@ -27,7 +27,7 @@ from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_line
 from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
 from lowdim.app.reading.header import Header, find_header
-from lowdim.app.reading.loaded import Loaded, counted, unique_names
+from lowdim.app.reading.loaded import Loaded, counted, told_apart, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
 from lowdim.app.reading.source import Source
@@ -79,7 +79,8 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     text = Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
     _check_quotes(text)
     frame = frame_of(text, how)
-    return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
+    about = told_apart(frame.columns, header.about)
+    return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None, about=about)
 
 
 def _separated(content: Path | bytes, source: Source, how: ReadOptions) -> tuple[Path | bytes, Dialect, ReadOptions]:

@@ -14,7 +14,7 @@ from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.clutter.below import rows_of_one_table
 from lowdim.app.reading.header import find_header
-from lowdim.app.reading.loaded import Loaded, counted, library, listed, unique_names
+from lowdim.app.reading.loaded import Loaded, counted, library, listed, told_apart, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
@@ -50,7 +50,7 @@ def read_workbook(source: Source, how: ReadOptions) -> Loaded:
     frame = with_numeric_words(pl.DataFrame(columns), how.na)
     notes += findings.notes()
     note_suspects(frame, notes)
-    return Loaded(frame, tuple(notes))
+    return Loaded(frame, tuple(notes), about=told_apart(names, header.about))
 
 
 def _cells(book: Any, source: Source, how: ReadOptions) -> list[list[Any]]:

@@ -8,8 +8,17 @@ import numpy as np
 
 from lowdim.study.columns.column import Column, Conversion, as_text
 from lowdim.study.columns.date_text import as_dates
-from lowdim.study.columns.kinds import NOTHING, as_objects, as_texts, different_values, in_order, kind_of, short
-from lowdim.study.columns.scales_of_words import order_of
+from lowdim.study.columns.kinds import (
+    NO_ANSWER,
+    NOTHING,
+    as_objects,
+    as_texts,
+    different_values,
+    in_order,
+    kind_of,
+    short,
+)
+from lowdim.study.columns.scales_of_words import order_of, plain_word
 from lowdim.study.columns.text_values import Reading, as_numbers
 from lowdim.study.columns.wishes import Kind
 
@@ -39,7 +48,8 @@ def without_marks(values: np.ndarray, known: Sequence[object] | None) -> np.ndar
     """Text without words for missing cells that are none of the known values; as it is where nothing is known."""
     if known is None or values.dtype.kind != "O":
         return values
-    marks = {v for v in values.tolist() if isinstance(v, str) and v.strip().lower() in NOTHING and v not in known}
+    words = {v for v in values.tolist() if isinstance(v, str) and v not in known}
+    marks = {v for v in words if v.strip().lower() in NOTHING or plain_word(v) in NO_ANSWER}
     return as_objects([None if v in marks else v for v in values.tolist()]) if marks else values
 
 

@@ -75,6 +75,8 @@ class Column:
         The values of the kind "ordinal" in their order, lowest first; else empty.
     conversion : Conversion or None
         How dates or words became the numbers; None where the cells were numbers, or are none.
+    about : str
+        What the file says the column is, such as the question of a survey; empty where it says nothing.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Column:
     other: str = ""
     levels: tuple[str, ...] = ()
     conversion: Conversion | None = None
+    about: str = ""
 
     __repr__ = brief
 
@@ -129,6 +132,7 @@ class Column:
             "doubt": self.doubt or None,
             "suggestion": self.other or None,
             **({"levels": list(self.levels)} if self.levels else {}),
+            **({"about": self.about} if self.about else {}),
         }
 
     @property

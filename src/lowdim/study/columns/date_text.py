@@ -8,7 +8,7 @@ read with the day first and said to be uncertain; of several, nothing is guessed
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -34,6 +34,7 @@ _LETTERS = {
 }
 _TIMES = ("", " %H:%M", " %H:%M:%S")
 FORMS = (ISO, *(day + time for day in _DATES for time in _TIMES))
+ENOUGH = 6  # dates in the order of time
 MOST_WAYS = 4  # of writing dates in one column
 _DAY_FIRST = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y"}
 _TIME_NAME = re.compile(
@@ -83,8 +84,17 @@ def _by_known(dates: list[str], forms: Sequence[str]) -> tuple[dict[str, np.date
 def _in_one_way(dates: list[str]) -> tuple[dict[str, np.datetime64], str, tuple[str, ...]] | None:
     for form in FORMS:
         if (read := _all_parsed(dates, form)) is not None:
+            other = _other_order(form, dates)
+            if other is not None and not _in_time(read) and _in_time(again := _all_parsed(dates, other) or {}):
+                form, read = other, again  # forms are filled in one after the other
             return read, _how((form,)), (form,)
     return None
+
+
+def _in_time(read: Mapping[str, np.datetime64]) -> bool:
+    """Whether dates stand in the order of time, so many that it is no accident."""
+    values = np.array(list(read.values()))
+    return len(values) >= ENOUGH and bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
 
 
 def _in_several_ways(dates: list[str]) -> tuple[dict[str, np.datetime64], str, tuple[str, ...]] | None:

@@ -18,6 +18,7 @@ ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
 SHARE = 0.9  # of the rows that an id must name
 ODD = 0.05  # share of the rows whose numbers may be wrong or repeated
 ENOUGH_ODD = 20  # rows, from which on a wrong one among them is told from chance
+MOST_QUANTITY = 8  # digits that whole numbers measured in equal length have
 RUNS = 0.8  # share of steps by one, between larger ones
 SHOWN = 3  # wrong numbers that are named
 _OWNERS = (
@@ -29,6 +30,15 @@ _ID_NAME = re.compile(
 )
 _ID_CAMEL = re.compile(r"[a-z](I[Dd]|N[or]|Number|Index)$")
 _ID_OWNER = re.compile(rf"^({_OWNERS})(en|s)?([ _.-]?(id|nr|no|num|number|nummer|code|key)\.?)?$|^.*[ _.-]?nummer$")
+
+
+# Who or what is measured, of whom a table can have several rows.
+_UNITS = (
+    "patient|subject|participant|respondent|proband|person|individual|student|pupil|employee|customer|client|user|"
+    "household|animal|mouse|donor|kunde|teilnehmer|schueler|schüler"
+)
+_UNIT_NAME = re.compile(rf"^({_UNITS})(en|s)?[ _.-]?(ids?|nr|no|num|number|nummer|code|key)?\.?$|^ids?$")
+SEVERAL = 4  # who must be there at least, each with several rows: fewer can be groups
 
 
 def named_id(name: str) -> bool:
@@ -48,14 +58,26 @@ def id_of_numbers(name: str, values: Array) -> tuple[str, str]:
     doubt = _odd_ones(there) if len(there) >= ENOUGH_ODD and _mostly_in_order(there) else ""
     if doubt:
         return "whole numbers that only increase but for a few, as numbers of rows do", doubt
-    if not named:
-        return "", ""
     different = len(np.unique(there))
+    if not named:
+        digits = _equal_digits(there) if different == len(there) >= ENOUGH_ODD else 0
+        return (
+            (f"a different number of {digits} digits in each row", "account numbers and the like")
+            if digits
+            else ("", "")
+        )
     if different == len(there):
         return "a different whole number in each row, and the name of an id", ""
     if _few(len(there) - different, len(there)):
         return f"{different} different whole numbers in {len(there)} rows, and the name of an id", _repeated(there)
     return "", ""
+
+
+def _equal_digits(values: Array) -> int:
+    """The number of digits of whole numbers that all have the same, so many as quantities seldom do; else 0."""
+    low, high = values.min(), values.max()
+    digits = len(as_text(float(low))) if low > 0 else 0
+    return digits if MOST_QUANTITY < digits == len(as_text(float(high))) and 2 * low < high else 0
 
 
 def id_of_texts(name: str, cells: Array, different: list[str]) -> tuple[str, str]:
@@ -64,6 +86,14 @@ def id_of_texts(name: str, cells: Array, different: list[str]) -> tuple[str, str
     if not (named_id(name) and _few(len(there) - len(different), len(there))):
         return "", ""
     return f"{len(different)} different texts in {len(there)} rows, and the name of an id", _repeated(there)
+
+
+def of_several_rows(name: str, cells: Array, different: int) -> str:
+    """Why a column tells who was measured in each row, several rows of each; empty where it does not."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).lower()  # patientId is patient_id
+    if different < SEVERAL or 3 * different > 2 * len(cells) or not _UNIT_NAME.match(plain):
+        return ""
+    return f"{different} different in {len(cells)} rows: several rows of each, such as repeated measurements"
 
 
 def _few(repeated: int, n: int) -> bool:

@@ -16,14 +16,20 @@ import numpy as np
 
 from lowdim.study.columns.column import Column, Conversion, as_text, is_missing
 from lowdim.study.columns.date_text import as_dates, as_moments, order_doubt, unclear_dates
-from lowdim.study.columns.ids import id_of_numbers, id_of_texts, named_id
-from lowdim.study.columns.scales_of_words import order_of
+from lowdim.study.columns.ids import id_of_numbers, id_of_texts, named_id, of_several_rows
+from lowdim.study.columns.scales_of_words import order_of, plain_word
 from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no, no_number, several_units
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
 NOTHING = ("", "na", "n/a", "#n/a", "nan", "-", "--", "?", ".")  # texts that stand for a missing cell
 CODES = "may be codes of categories"
+NO_ANSWER = (
+    "no answer", "not answered", "no response", "no opinion", "prefer not to say", "prefer not to answer", "refused",
+    "don't know", "don\u2019t know", "dont know", "do not know", "not applicable", "keine angabe", "keine antwort",
+    "wei\u00df nicht", "nicht zutreffend", "ne sait pas", "sans r\u00e9ponse", "no sabe", "no contesta",
+)  # fmt: skip
+LISTS = "cells list several of"  # a doubt begins so
 LONG = 60  # characters of a text that is no name
 _CODE_NAME = re.compile(
     r"(^|[ _.-])(code|type|class|kind|zip|postcode|region|area|group|category|status|gender|sex|month|weekday|race|"
@@ -91,6 +97,8 @@ def _numbers(name: str, values: np.ndarray, how: str) -> Column:
     if reason:
         return Column(name, "id", values, reason, doubt=doubt, other="number" if doubt else "")
     levels = np.unique(values[~np.isnan(values)])
+    if not how and (several := of_several_rows(name, values, len(levels))):
+        return Column(name, "text", as_texts(values), several, doubt="not in the map", other="category")
     why = f"{how or 'whole numbers'}, {span}"
     if len(levels) == 2 and not how:
         why = f"two values, {as_text(float(levels[0]))} and {as_text(float(levels[1]))}"
@@ -183,9 +191,8 @@ def _with_words(found: Column, cells: np.ndarray, read: Reading) -> Column:
 def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     """Text that is nothing but text: a category, a name for each row, or free text."""
     n, levels = sum(cell is not None for cell in cells), len(different)
-    order = order_of(name, different)
-    if order is not None:
-        return Column(name, "ordinal", cells, f"{levels} values in an order: {in_order(order)}", levels=order)
+    if (ordered := _ordered(name, cells, different)) is not None:
+        return ordered
     longest = max(map(len, different))
     if unclear := unclear_dates(different):
         return Column(name, "text", cells, f"{levels} different texts", doubt=unclear, other="category")
@@ -200,10 +207,13 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
         return Column(name, "id", cells, f"a different {what} in each row")
     if longest <= LONG and (reason := id_of_texts(name, cells, different))[0]:
         return Column(name, "id", cells, reason[0], doubt=reason[1])
+    if several := of_several_rows(name, cells, levels):
+        return Column(name, "text", cells, several, doubt="not in the map", other="category")
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
-        return Column(name, "category", cells, f"{levels} different values: {shown}", doubt=_spellings(different))
+        doubt = _spellings(different) or _choices(different)
+        return Column(name, "category", cells, f"{levels} different values: {shown}", doubt=doubt)
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     if unlike:
         return Column(name, "text", cells, why, doubt=unlike)
@@ -222,6 +232,32 @@ def _spellings(different: list[str]) -> str:
     if found is None:
         return ""
     return f"{' and '.join(short(text, 20) for text in found[:3])} differ in case or spaces alone, and count as two"
+
+
+def _ordered(name: str, cells: np.ndarray, different: list[str]) -> Column | None:
+    """Values that have a known order; answers that are none, such as "no answer", are missing cells then."""
+    silent = [text for text in different if plain_word(text) in NO_ANSWER]
+    tried: list[list[str]] = [[], silent] if silent else [[]]
+    for left_out in tried:
+        order = order_of(name, [text for text in different if text not in left_out])
+        if order is not None:
+            kept = as_objects([None if cell in left_out else cell for cell in cells.tolist()])
+            why = f"{len(order)} values in an order: {in_order(order)}"
+            found = Column(name, "ordinal", kept, why, levels=order)
+            return _with_marks(found, Counter(cell for cell in cells.tolist() if cell in left_out))
+    return None
+
+
+def _choices(different: list[str]) -> str:
+    """A doubt where cells list several of a few choices, as answers to a question with many do; else empty."""
+    for mark in (";", ",", "|"):
+        lists = [[part.strip(" \"'") for part in text.strip("[]{}").split(mark)] for text in different]
+        parts = Counter(part for found in lists for part in found if part)
+        several = sum(len(found) > 1 for found in lists)
+        if several >= 3 and 0 < len(parts) <= len(different) / 2 and min(parts.values()) > 1:
+            named = ", ".join(short(part, 20) for part in list(parts)[:3])
+            return f"{LISTS} {len(parts)} choices ({named}), and each combination counts as a value"
+    return ""
 
 
 def _are_sentences(different: list[str]) -> bool:

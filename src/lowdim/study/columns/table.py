@@ -13,9 +13,10 @@ from lowdim._core.tables.columns import has_categories, is_frame
 from lowdim._core.tables.orders import ordered_column, orders_of
 from lowdim.study.columns.asked_kinds import as_kind, without_marks
 from lowdim.study.columns.column import Column
+from lowdim.study.columns.counts import counts_in
 from lowdim.study.columns.given import different_names, note_on_names
 from lowdim.study.columns.infinite import with_finite
-from lowdim.study.columns.kinds import kind_of
+from lowdim.study.columns.kinds import CODES, kind_of
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
@@ -113,6 +114,10 @@ class Table:
             return ordered_column(self._frame, column.values.tolist(), column.levels)
         return column.values if column.values.dtype.kind == "f" else column.values.tolist()
 
+    def described(self, about: Mapping[str, str]) -> Table:
+        """The same table, with what its file says about some columns."""
+        return replace(self, columns=tuple(replace(c, about=about.get(c.name, c.about)) for c in self.columns))
+
     def take(self, rows: np.ndarray, note: str | None = None) -> Table:
         """These rows of the table, with a note that says why."""
         kept = tuple(column.take(rows) for column in self.columns)
@@ -159,11 +164,22 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     rows = np.arange(n)
     decided, infinite = with_finite(decided, rows)
     table = Table(tuple(decided), rows, n, (*renamed, *infinite), frame, _is_single(X))
+    table = _sure_of_counts(table)
     if not table.used:
         if not wishes.need_columns:
             return table
         raise ValueError(_nothing_left(table, wishes))
     return _without_empty_rows(_with_note_on_copies(table))
+
+
+def _sure_of_counts(table: Table) -> Table:
+    """The table without the doubt whether small counts are codes, where all its cells are counts."""
+    if not any(c.doubt.endswith(CODES) for c in table.used) or any(c.kind != "number" for c in table.used):
+        return table
+    if counts_in(table.numbers(), table.names is not None) is None:
+        return table
+    sure = (replace(c, doubt="", other="") if c.use == "map" and c.doubt.endswith(CODES) else c for c in table.columns)
+    return replace(table, columns=tuple(sure))
 
 
 def _with_note_on_copies(table: Table) -> Table:

@@ -99,10 +99,12 @@ def _is_word(text: str) -> bool:
 def several_units(different: list[str]) -> tuple[str, ...]:
     """The units of a column of numbers that have different ones, two of which are known; empty for anything else."""
     found = [match.group(1) if (match := _UNIT.search(text.strip())) else "" for text in different]
-    units = tuple(dict.fromkeys(found))
+    units = tuple(unit for unit in dict.fromkeys(found) if unit)
+    bare = [text for text, unit in zip(different, found, strict=True) if not unit]
     if len(money := _currencies(different)) > 1 and all(has_digit(text) for text in different):
         return money
-    return units if "" not in units and len(KNOWN_UNITS.intersection(units)) > 1 else ()
+    plain = all(_number(text.strip().replace(",", ".")) is not None for text in bare)
+    return units if plain and len(KNOWN_UNITS.intersection(units)) > 1 else ()
 
 
 def _currencies(different: list[str]) -> tuple[str, ...]:
@@ -111,9 +113,10 @@ def _currencies(different: list[str]) -> tuple[str, ...]:
 
 
 def _common_unit(cells: list[str]) -> str:
-    """The word that all cells with a digit end in, such as kg; empty if there is none."""
+    """The word that all cells with a digit end in, such as kg, which may be left away if it is known; else empty."""
     found = {match.group(1) if (match := _UNIT.search(cell)) else "" for cell in cells if has_digit(cell)}
-    return found.pop() if len(found) == 1 else ""
+    named = found - {""}
+    return named.pop() if len(named) == 1 and (len(found) == 1 or named <= KNOWN_UNITS) else ""
 
 
 def _with_thousands(text: str) -> float | None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from lowdim._core.tables.labels import MOST_CLASSES, are_classes
 from lowdim.study.columns.column import MAPPED, Column
-from lowdim.study.columns.kinds import CODES
+from lowdim.study.columns.ids import named_id
+from lowdim.study.columns.kinds import CODES, LISTS
 from lowdim.study.columns.wishes import Wishes
 
 # Names that say "label", the clearest first; compared in lower case without separators.
@@ -86,7 +87,7 @@ def _with_label(columns: list[Column], wishes: Wishes) -> list[Column]:
     ranked = sorted((c for c in free if _label_rank(c) is not None), key=lambda c: _label_rank(c) or 0)
     if ranked and (len(inside) > 1 or ranked[0] not in inside):
         return _replace(columns, ranked[0].used("label", "by its name; the methods do not see it"))
-    categories = [c for c in inside if c.kind in GROUPS]
+    categories = [c for c in inside if c.kind in GROUPS and not c.doubt.startswith(LISTS)]
     if len(categories) == 1 and categories[0] in free and len(inside) > 2 and _levels(categories[0]) <= MOST_CLASSES:
         why = "the only categories beside numbers; the methods do not see it"
         return _replace(columns, categories[0].used("label", why))
@@ -124,10 +125,11 @@ def _with_names(columns: list[Column], wishes: Wishes) -> list[Column]:
     if not ids:
         return columns
 
-    def rank(column: Column) -> tuple[bool, bool, bool]:
+    def rank(column: Column) -> tuple[bool, bool, int]:
         word = "".join(c for c in column.name.lower() if c.isalnum())
+        telling = 0 if word in ROW_NAMES else 1 if named_id(column.name) else 2
         numbers = column.values.dtype.kind == "f" or all(text.isdigit() for text in column.texts())
-        return bool(column.missing.any()), numbers, word not in ROW_NAMES
+        return bool(column.missing.any()), numbers, telling
 
     return _replace(columns, min(ids, key=rank).used("name", "names of the rows"))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lowdim.study.columns import Column, Table
+from lowdim.study.columns.counts import counts_in
 from lowdim.study.columns.scales import deviations, units_differ
 
 MOST_PATTERNS = 5
@@ -32,6 +33,8 @@ class Description:
         Rows that are equal to an earlier one in all columns of the map.
     units_differ : bool
         A few columns of numbers would decide all distances.
+    counts : bool
+        The cells seem to be counts, of which correspondence analysis compares the shares.
     spread : dict of str
         Standard deviation of each column of numbers in the map.
     """
@@ -43,6 +46,7 @@ class Description:
     patterns: list[tuple[tuple[str, ...], int]]
     n_duplicates: int
     units_differ: bool
+    counts: bool
     spread: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,6 +58,7 @@ class Description:
             "missing_together": [{"columns": list(names), "rows": count} for names, count in self.patterns],
             "duplicate_rows": self.n_duplicates,
             "units_differ": self.units_differ,
+            "counts": self.counts,
             "standard_deviations": self.spread,
             "columns": [column.to_dict() for column in self.table.columns],
         }
@@ -80,7 +85,9 @@ class Description:
             found.append(
                 f"{_rows(self.n_duplicates)} {'is' if self.n_duplicates == 1 else 'are'} equal to an earlier one"
             )
-        if self.units_differ:
+        if self.counts:
+            found.append("the cells seem to be counts: the method ca compares rows by shares of their counts")
+        elif self.units_differ:
             low, high = min(self.spread, key=self._spread_of), max(self.spread, key=self._spread_of)
             found.append(
                 f"columns have different units: the standard deviation of {high!r} is {_short(self.spread[high])}, "
@@ -123,9 +130,10 @@ def describe(table: Table) -> Description:
     holes = np.column_stack([column.missing for column in used]) if used else np.zeros((n, 0), dtype=bool)
     numbers = [column for column in used if column.kind == "number"]
     X = table.numbers()
+    counts = bool(used) and len(numbers) == len(used) and counts_in(X, table.names is not None) is not None
     return Description(
         table, len(holes), int((~holes.any(axis=1)).sum()), int(holes.sum()), _patterns(holes, used),
-        _duplicates(used) if used else 0, bool(numbers) and units_differ(X),
+        _duplicates(used) if used else 0, bool(numbers) and not counts and units_differ(X), counts,
         dict(zip((c.name for c in numbers), map(float, deviations(X)), strict=True)),
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from lowdim.app.reading.source import Source
 
 MOST_REMARKS = 20  # lines
 TAIL = 2**15  # bytes in which they stand
-REMARK = re.compile(r"^\s*(?:[*#%©¹²³†‡(]|//|--)|:|\.$")
+REMARK = re.compile(r"^\s*(?:[*#%©¹²³†‡(!~]|//|--)|:|\.$")
 BLANK = re.compile(rb"\n[ \t,;|\r]*\n")
 MOST_GAPS = 1000  # blank lines looked at
 

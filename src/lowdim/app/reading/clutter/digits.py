@@ -9,6 +9,7 @@ import polars as pl
 
 CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
 CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|AUD|CAD|NZD|BRL|MXN|ZAR|Fr|kr|z\u0142|Rs|R\\$"
+FLAG = r"^([+-]?[0-9][0-9.,]*) +[b-fnprsuz]{1,2}$"  # break, confidential, definition, estimate, ... (Eurostat)
 INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u061c"
 MINUS = "\u2212\u2012\u2013\ufe63\uff0d"  # minus, figure dash, en dash, and the small and the wide hyphen
 
@@ -55,6 +56,17 @@ def plain_digits(text: str) -> str:
     for _, pattern, new in REPLACED:
         found = re.sub(pattern, new.replace("$1", r"\1"), found)
     return found
+
+
+def without_flags(text: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Text without the letters that official statistics put behind some numbers: 9.6 e is an estimate.
+
+    One letter behind most numbers is a unit.
+    """
+    flagged = text.str.contains(FLAG).fill_null(False)
+    if not flagged.any() or 2 * int(flagged.sum()) > len(text) - text.null_count():
+        return text, []
+    return text.str.replace(FLAG, "$1"), ["flags behind numbers"]
 
 
 def without_signs(text: pl.Series) -> tuple[pl.Series, list[str]]:

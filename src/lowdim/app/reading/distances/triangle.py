@@ -60,11 +60,16 @@ def _could_be_phylip(rows: list[list[str]]) -> bool:
 
 
 def _could_be_triangle(rows: list[list[str]]) -> bool:
-    """Whether each line has one cell more than the one above it and ends in a zero; a header may come first."""
+    """Whether each line has one cell more than the one above it; a header may come first.
+
+    Lines end in a zero, or begin with a name, the first of which stands alone.
+    """
     body = rows[1:] if _has_header(rows) else rows
     if len(body) < FEWEST or len(body[0]) not in (1, 2):
         return False
     growing = all(len(row) == len(body[0]) + i for i, row in enumerate(body))
+    if growing and len(body[0]) == 1 and not any(is_number(row[0]) for row in body):
+        return all(_numbers(row[1:]) is not None for row in body)
     return growing and all(_numbers(row[-1:]) == [0.0] for row in body)
 
 
