@@ -218,4 +218,6 @@ def test_what_was_read_is_said():
         lowdim.config(sample_rows=SAMPLE),
         pytest.warns(UserWarning, match="60 landmarks were chosen among all 3003 rows"),
     ):
-        lowdim.LaplacianEigenmaps(2, n_landmarks=60).fit(ROWS[i : i + 500] for i in range(0, len(ROWS), 500))
+        lowdim.LaplacianEigenmaps(2, n_landmarks=60, random_state=0).fit(
+            ROWS[i : i + 500] for i in range(0, len(ROWS), 500)
+        )

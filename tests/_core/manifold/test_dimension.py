@@ -18,7 +18,7 @@ def test_a_sheet_in_many_columns_has_two():
     assert neighbor_dimension(X, 12) == 2
     model = lowdim.LLE(2)
     box = np.random.default_rng(0).normal(size=(2000, 40))
-    assert model.estimate_memory(box) > 1.5 * model.estimate_memory(X)
+    assert model.estimate_memory(box) > 1.4 * model.estimate_memory(X)
 
 
 def test_what_cannot_be_told_is_one():

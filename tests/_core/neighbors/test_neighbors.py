@@ -480,8 +480,8 @@ def test_refused_input(rng):
         nearest(X, 2, queries=X * np.nan)
     with pytest.raises(ValueError, match="metric must be"):
         nearest(X, 2, metric="nope")
-    with pytest.raises(ValueError, match="for sparse rows; got 'chebyshev'"):
-        nearest(sparse.csr_array(X), 2, metric="chebyshev")
+    with pytest.raises(ValueError, match="metric='haversine' must get dense rows"):
+        nearest(sparse.csr_array(X), 2, metric="haversine")
     for radius in (-1, np.nan, np.inf, "1", None, True):
         with pytest.raises(ValueError, match="radius must be a finite number that is not negative"):
             within(X, radius)

@@ -18,7 +18,6 @@ from typing import Any
 import polars as pl
 
 import lowdim
-from lowdim._core.persist import content_of
 from lowdim._core.runtime.files import folder_for_one, write_text
 from lowdim.app.console import print_note
 from lowdim.app.errors import UserError
@@ -29,6 +28,8 @@ MARK = "mark.json"
 
 def mark_of(parts: Parts, models: tuple[tuple[str, Any], ...], how: Any) -> str | None:
     """What a placing is of: the files, the models bit for bit, and the options; None where a model is no data."""
+    from lowdim._core.persist import content_of  # loads scikit-learn, which errors about a file need not wait for
+
     try:
         contents = {name: hashlib.sha256(content_of(model)[0]).hexdigest() for name, model in models}
     except (TypeError, ValueError):  # such as a function of the user's: nothing can tell it from another one

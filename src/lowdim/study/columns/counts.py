@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
 
 from lowdim._core.runtime.threads import blocks
 
@@ -94,9 +93,11 @@ class _Columns:
     @property
     def too_even(self) -> bool:
         """Whether columns vary less than counts of their mean do, by the index of dispersion (chi-squared)."""
+        from scipy.special import chdtr  # errors of the command line come before it is loaded
+
         n, means = np.maximum(self.n, 1), np.maximum(self.totals, 1) / np.maximum(self.n, 1)
         dispersion = np.maximum(self.squares - n * means**2, 0.0) / means
-        return bool((chi2.cdf(dispersion, np.maximum(n - 1, 1)) < CERTAIN / len(n)).mean() > EVEN)
+        return bool((chdtr(np.maximum(n - 1, 1), dispersion) < CERTAIN / len(n)).mean() > EVEN)
 
     @property
     def unevenness(self) -> float:
