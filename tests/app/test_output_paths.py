@@ -109,7 +109,7 @@ def test_folder_that_is_a_file(tmp_path):
 
 
 def test_a_folder_that_stays_empty_is_removed_with_the_folders_made_for_it(tmp_path):
-    with output_folder(tmp_path / "a" / "b") as folder:
+    with report_folder(str(tmp_path / "a" / "b"), "t", "one", 0.0) as (folder, _):
         (folder / "maps").mkdir()
     assert os.listdir(tmp_path) == []
     with output_folder(tmp_path / "a") as folder:
@@ -154,8 +154,10 @@ def test_two_runs_at_once_have_a_folder_each(tmp_path, monkeypatch, chosen):
     monkeypatch.chdir(tmp_path)
     first = Path(chosen or "lowdim-report-t")
     with report_folder(chosen, "t", "one", 0.0) as (one, nothing):
+        (one / "maps").mkdir()  # it is about to write its first map
         assert (one, nothing) == (first, None)
         with report_folder(chosen, "t", "two", 0.0) as (two, said):
+            assert (one / "maps").is_dir()
             assert two == Path(f"{first}-2")
             assert said == f"another run is writing into {first}; this one goes to {two}"
             (two / "report.html").touch()

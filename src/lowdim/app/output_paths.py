@@ -54,7 +54,11 @@ def report_folder(chosen: str | None, name: str, run: str, started: float) -> It
         with output_folder(folder), folder_for_one(folder) as mine:
             if mine and not _is_kept(folder, run, started, may_replace):  # another run may have ended in between
                 replaces = f"replaces the earlier report in {folder}" if _has_other(folder, run) else None
-                yield folder, f"{why}; this one goes to {folder}" if why else replaces
+                try:
+                    yield folder, f"{why}; this one goes to {folder}" if why else replaces
+                finally:  # while the folder is this run's: another one may be about to write its first map
+                    with suppress(OSError):
+                        (folder / MAPS).rmdir()
                 return
             why = why or f"another run is writing into {first}"
 
@@ -100,7 +104,7 @@ def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield folder
     finally:
         with suppress(OSError):  # a folder that is not empty stays
-            for part in (folder / MAPS, *missing):
+            for part in missing:
                 if part.is_dir():
                     part.rmdir()
 

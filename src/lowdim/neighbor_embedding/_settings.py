@@ -40,7 +40,8 @@ UMAP_RULES: dict[str, params.Rule] = {
     "n_components": params.whole(1),
     "n_neighbors": params.whole(1),
     "affinity": params.one_of("fuzzy", "precomputed"),
-    **dict.fromkeys(("min_dist", "local_connectivity", "repulsion", "negative_sample_rate"), params.real(0)),
+    **dict.fromkeys(("min_dist", "local_connectivity", "repulsion"), params.real(0)),
+    "negative_sample_rate": params.real(0, 1000),  # an epoch takes as long as its samples are many
     "densities": params.real(0),
     "spread": params.real(1e-15, 1e15),
     **dict.fromkeys(("a", "b"), params.none() | params.real(0, open_low=True)),

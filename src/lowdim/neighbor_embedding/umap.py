@@ -91,7 +91,7 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[overri
     repulsion : float
         Factor on the repulsion.
     negative_sample_rate : float
-        Negative samples for each edge sampled.
+        Negative samples for each edge sampled, up to 1,000.
     densities : float
         Weight of the correlation between local densities in the data and in the map (densMAP); 0: none, 2: the usual
         weight in densMAP; smaller ones keep more of the rest. Uses "sampled" for any number of rows.

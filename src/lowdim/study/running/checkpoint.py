@@ -93,6 +93,7 @@ class Checkpoint:
         if path is None or outcome.embedding is None:
             return
         Z = outcome.embedding
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path.with_suffix(".npy"), lambda temporary: _save(temporary, Z))
         about = {
             "method": entry.name,
