@@ -264,6 +264,8 @@ class Isomap(JoinsAllRows, MarksBlocks, JudgedMap, Reducer):
         D, there = self._paths(inside, landmarks, X.dtype, place)
 
         among = D if landmarks is None else np.ascontiguousarray(D[:, landmarks])
+        if place is not None and landmarks is not None:
+            among = (among + among.T) / 2  # sums of edges in single precision depend on their order
         constant = additive_constant(among, "cailliez", owner="Isomap") if self.kernelize else 0.0
         B, means = inner_products(shift_distances(among, constant, "cailliez") if constant else among)
         pairs = eigenpairs(B, min(self.n_components, len(B)), rng=rng, owner="Isomap")

@@ -114,3 +114,11 @@ def test_short_circuits_are_those_of_the_cpu(cpu):
     np.testing.assert_array_equal(ours.edges, theirs.edges)
     np.testing.assert_array_equal(ours.rows, theirs.rows)
     assert ours.spoilt == pytest.approx(theirs.spoilt)
+
+
+def test_distances_of_landmarks_in_single_precision_are_symmetric(cpu, monkeypatch):
+    """One way along a path and the other are sums in another order; all warnings of a fit are errors here."""
+    monkeypatch.setattr("lowdim._core.gpu.devices.find", lambda name, owner: cpu)
+    X = swiss_roll(1500, random_state=0).X.astype(np.float32)
+    model = lowdim.Isomap(n_landmarks=200, n_neighbors=10, random_state=0, device="cuda").fit(X)
+    assert np.isfinite(model.embedding_).all()
