@@ -230,7 +230,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
     def _tables(self, n: int, d: int, itemsize: int, holes: bool) -> dict[str, int]:
         r = max(1, min(self.n_components, n, d))
         em = working_memory(n, d, r, itemsize, self.n_jobs, holes=holes)
-        return em | {"covariance": 21 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
+        return em | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
 
 
 def _rotated(L: np.ndarray, rotation: str | None) -> tuple[np.ndarray, np.ndarray]:
