@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The suite on three processes: some tests wait for others to start or to stop, and two cores would be idle then. Usage: tools/test.sh PYTHON [arguments of pytest]
+# The suite. Usage: tools/test.sh PYTHON [arguments of pytest]
+# On three processes: some tests wait for others to start or to stop, and two cores would be idle then.
 # What fails there is run once more with nothing beside it: tests that read a clock or stop processes can fail on a
 # machine that is busy with something else. A failure that comes again is one, and both lists are printed.
 set -euo pipefail
