@@ -88,11 +88,18 @@ def _check_embedding(model: Any, embedding: Any, k: int) -> None:
         return
     if embedding.ndim != 2 or embedding.shape[1] != k:
         raise ValueError(f"the embedding has shape {embedding.shape}")
-    largest = float(np.fmax.reduce(np.abs(embedding), axis=None, initial=0.0))
-    if largest > FAR or (np.isnan(embedding).any() and not leaves_rows_out(model)):
+    _check_places(model, embedding)
+    if learns:
+        fitted = model._fitted_places()
+        if len(fitted) != model._rows.shape[0]:
+            raise ValueError(f"the embedding has {len(embedding)} rows, which are not the fitted ones")
+        _check_places(model, fitted)  # some methods keep another copy for new rows
+
+
+def _check_places(model: Any, places: Any) -> None:
+    largest = float(np.fmax.reduce(np.abs(places), axis=None, initial=0.0))
+    if largest > FAR or (np.isnan(places).any() and not leaves_rows_out(model)):
         raise ValueError(f"the embedding has coordinates that are not finite, or as large as {largest:.0e}")
-    if learns and len(model._fitted_places()) != model._rows.shape[0]:
-        raise ValueError(f"the embedding has {len(embedding)} rows, which are not the fitted ones")
 
 
 def _probe(model: Any) -> Any:
