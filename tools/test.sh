@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The suite. Usage: tools/test.sh PYTHON [arguments of pytest]
-# On three processes: some tests wait for others to start or to stop, and two cores would be idle then.
+# The suite on two processes; three take 20 s longer on two cores. Usage: tools/test.sh PYTHON [arguments of pytest]
 # What fails there is run once more with nothing beside it: tests that read a clock or stop processes can fail on a
 # machine that is busy with something else. A failure that comes again is one, and both lists are printed.
 set -euo pipefail
@@ -12,7 +11,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # numpy, scipy, scikit-learn and pandas for one process takes longer than most tests.
 export PYTHONDONTWRITEBYTECODE=
 status=0
-"$python" -m pytest -n 3 --dist worksteal --durations=15 "$@" || status=$?
+"$python" -m pytest -n 2 --dist worksteal --durations=15 "$@" || status=$?
 if [ "$status" -eq 1 ]; then
   echo "Tests that failed are run again, alone:"
   status=0
